@@ -1,0 +1,395 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"spillway/sdk"
+	wirepb "spillway/sdk/serve/proto"
+)
+
+// Source supplies the process that serves a hook at this moment.
+type Source interface {
+	// Acquire returns a live session, waiting up to wait for one. release is
+	// called once when the turn is over, which is long before the answer's end.
+	Acquire(ctx context.Context, wait time.Duration) (s *Session, release func(), err error)
+}
+
+// maxAsks is how many processes one turn asks: the one that is lost, and two
+// successors. After that the plugin counts as down for this call.
+const maxAsks = 3
+
+// Remote is a plugin in another process as a listener of the host's waterfall.
+type Remote struct {
+	name     string
+	spec     sdk.HookSpec
+	source   Source
+	outbox   *Outbox
+	bypassed atomic.Uint64
+}
+
+var _ sdk.Hook = (*Remote)(nil)
+
+// NewRemote returns the listener of the plugin that source supplies. Outcomes
+// go to outbox.
+func NewRemote(name string, spec sdk.HookSpec, source Source, outbox *Outbox) *Remote {
+	if spec.OnDown == "" {
+		spec.OnDown = sdk.OnDownBypass
+	}
+	if spec.Wait <= 0 {
+		spec.Wait = defaultWait
+	}
+	if spec.Decide <= 0 {
+		spec.Decide = defaultDecide
+	}
+	return &Remote{name: name, spec: spec, source: source, outbox: outbox}
+}
+
+// Bypassed counts the calls that went on without the plugin because it was
+// down.
+func (r *Remote) Bypassed() uint64 { return r.bypassed.Load() }
+
+// LLMStream implements sdk.Hook: it asks the plugin, and does what it says.
+func (r *Remote) LLMStream(ctx context.Context, call *sdk.Call, next sdk.Next) (sdk.Stream, error) {
+	if call.Depth > r.spec.MaxDepth || !r.listensTo(call.Request.Route()) {
+		return next(ctx, call.Request)
+	}
+	a := &ask{remote: r, call: call, next: next}
+	wait := time.Duration(0)
+	if r.spec.OnDown == sdk.OnDownWait {
+		wait = r.spec.Wait
+	}
+	for range maxAsks {
+		s, release, err := r.source.Acquire(ctx, wait)
+		if err != nil {
+			break
+		}
+		stream, done := a.run(ctx, s)
+		release()
+		if done {
+			return stream, nil
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return a.without(ctx)
+}
+
+func (r *Remote) listensTo(route sdk.Route) bool {
+	if len(r.spec.Models) == 0 {
+		return true
+	}
+	for _, glob := range r.spec.Models {
+		if ok, _ := path.Match(glob, route.String()); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// hostTurn is one turn as the session's reading goroutine sees it.
+type hostTurn struct {
+	id    uint64
+	inbox chan *wirepb.ToHost // capacity 2: an order, and a NeedBody before it
+
+	mu      sync.Mutex
+	attempt uint32     // the running attempt's number, 0 if none
+	stream  sdk.Stream // the running attempt
+	dropped bool
+}
+
+// drop gives up the running attempt. It is called by the reading goroutine.
+func (t *hostTurn) drop(n uint32) {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	s := t.stream
+	if n != t.attempt || s == nil {
+		t.mu.Unlock()
+		return
+	}
+	t.dropped = true
+	t.mu.Unlock()
+	s.Close()
+}
+
+func (t *hostTurn) running(n uint32, s sdk.Stream) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.attempt, t.stream, t.dropped = n, s, false
+}
+
+// ask is one turn's conversation, with as many processes as it takes.
+type ask struct {
+	remote *Remote
+	call   *sdk.Call
+	next   sdk.Next
+	spent  bool // next was used
+	past   []sdk.Attempted
+	unseen int // of past, how many at the end no process has been told about
+}
+
+// begin opens the turn on s.
+func (a *ask) begin(ctx context.Context, s *Session) (*hostTurn, error) {
+	t := &hostTurn{inbox: make(chan *wirepb.ToHost, 2)}
+	s.mu.Lock()
+	s.last++
+	t.id = s.last
+	s.turns[t.id] = t
+	s.mu.Unlock()
+	open := &wirepb.Open{
+		Id: a.call.ID, Depth: uint32(a.call.Depth), View: viewToWire(a.call.Request),
+		NextSpent: a.spent, Past: convert(a.past, attemptedToWire),
+	}
+	if err := s.link.send(ctx, &wirepb.ToPlugin{Call: t.id, Frame: &wirepb.ToPlugin_Open{Open: open}}); err != nil {
+		s.forget(t)
+		return nil, err
+	}
+	a.unseen = 0
+	return t, nil
+}
+
+func (s *Session) forget(t *hostTurn) {
+	s.mu.Lock()
+	delete(s.turns, t.id)
+	s.mu.Unlock()
+}
+
+// run holds one process's turn until it is decided. done is false when the
+// process was lost and another should be asked.
+func (a *ask) run(ctx context.Context, s *Session) (stream sdk.Stream, done bool) {
+	t, err := a.begin(ctx, s)
+	if err != nil {
+		return nil, false
+	}
+	keep := false // a relay keeps the turn open
+	defer func() {
+		if !keep {
+			s.forget(t)
+		}
+		if !done {
+			a.unseen = len(a.past) // whoever knew of them is gone
+		}
+	}()
+	timer := time.NewTimer(a.remote.spec.Decide)
+	defer timer.Stop()
+	for {
+		timer.Reset(a.remote.spec.Decide)
+		var f *wirepb.ToHost
+		select {
+		case f = <-t.inbox:
+		case <-s.link.ended:
+			return nil, false
+		case <-timer.C:
+			return a.stalled(ctx, s, t)
+		case <-ctx.Done():
+			s.cancelTurn(t, "the caller is gone")
+			return sdk.Fail(aborted(ctx)), true
+		}
+		switch m := f.Frame.(type) {
+		case *wirepb.ToHost_Attempt:
+			stream, done := a.attempt(ctx, s, t, m.Attempt)
+			if done {
+				return stream, true
+			}
+			if s.Err() != nil {
+				return nil, false
+			}
+		case *wirepb.ToHost_Finish:
+			f := failureFromWire(m.Finish.Failure)
+			if f == nil {
+				f = sdk.NewFailure(sdk.CodePlugin, "plugin.finish", fmt.Sprintf("plugin %q ended the call without a reason", a.remote.name))
+			}
+			return sdk.Fail(f), true
+		case *wirepb.ToHost_OpenRelay:
+			keep = true
+			return sdk.Hold(&relay{ask: a, session: s, turn: t, ctx: ctx}, a.call.Request.Dispatch.Visible), true
+		case *wirepb.ToHost_NeedBody:
+			if err := a.sendBody(ctx, s, t); err != nil {
+				s.cancelTurn(t, "the prompt could not be sent")
+				return sdk.Fail(sdk.NewFailure(sdk.CodePlugin, "plugin.body", err.Error())), true
+			}
+		}
+	}
+}
+
+func aborted(ctx context.Context) *sdk.Failure {
+	return sdk.NewFailure(sdk.CodeAborted, "caller", context.Cause(ctx).Error())
+}
+
+// stalled decides about a plugin that holds the turn too long: if it still
+// answers pings only this call goes on without it, else it counts as lost and
+// its supervisor kills it.
+func (a *ask) stalled(ctx context.Context, s *Session, t *hostTurn) (sdk.Stream, bool) {
+	if err := s.Ping(ctx); err != nil && ctx.Err() == nil {
+		s.Abandon(fmt.Errorf("%w; %w", errStalled, err))
+		return nil, false
+	}
+	s.cancelTurn(t, "no decision in time")
+	stream, err := a.without(ctx)
+	if err != nil {
+		return sdk.Fail(failureOf(err)), true
+	}
+	return stream, true
+}
+
+func (s *Session) cancelTurn(t *hostTurn, reason string) {
+	s.link.offer(&wirepb.ToPlugin{Call: t.id, Frame: &wirepb.ToPlugin_Cancel{Cancel: &wirepb.Cancel{Reason: reason}}})
+}
+
+// dispatch makes the stream of an ordered attempt.
+func (a *ask) dispatch(ctx context.Context, s *Session, t *hostTurn, o *wirepb.Attempt) (sdk.Stream, sdk.Request) {
+	r := patch(a.call.Request, o)
+	if o.NewBody {
+		p, err := a.fetchBody(ctx, s, t, o.Attempt)
+		if err != nil {
+			return sdk.Fail(sdk.NewFailure(sdk.CodePlugin, "plugin.body", err.Error())), r
+		}
+		r.Prompt = p
+	}
+	var stream sdk.Stream
+	var err error
+	switch {
+	case o.Reenter:
+		stream, err = a.call.Reenter(ctx, r)
+	case a.spent:
+		err = ErrNext(a.remote.name)
+	default:
+		a.spent = true
+		stream, err = a.next(ctx, r)
+	}
+	if err != nil {
+		stream = sdk.Fail(failureOf(err))
+	}
+	return stream, r
+}
+
+// attempt makes an ordered attempt in the caller's goroutine. done is true when
+// its stream is the call's answer.
+func (a *ask) attempt(ctx context.Context, s *Session, t *hostTurn, o *wirepb.Attempt) (sdk.Stream, bool) {
+	started := time.Now()
+	stream, r := a.dispatch(ctx, s, t, o)
+	if o.Commit == wirepb.Attempt_AT_ONCE {
+		return a.adopt(stream, r), true
+	}
+	t.running(o.Attempt, stream)
+	failure := sdk.AwaitVisible(ctx, stream)
+	t.mu.Lock()
+	dropped := t.dropped
+	t.mu.Unlock()
+	t.running(0, nil)
+	if failure == nil && !dropped {
+		s.link.offer(&wirepb.ToPlugin{Call: t.id, Frame: &wirepb.ToPlugin_Committed{Committed: &wirepb.Committed{Attempt: o.Attempt}}})
+		return a.adopt(stream, r), true
+	}
+	stream.Close()
+	if failure == nil {
+		failure = sdk.NewFailure(sdk.CodeAborted, "plugin.drop", "given up by the plugin")
+	}
+	a.past = append(a.past, sdk.Attempted{
+		Route: r.Route(), Key: r.Dispatch.Key, Kind: r.Dispatch.Kind, Tag: r.Dispatch.Tag,
+		Started: started, Failure: failure,
+	})
+	ended := &wirepb.Ended{Attempt: o.Attempt, Failure: failureToWire(failure)}
+	if s.link.send(ctx, &wirepb.ToPlugin{Call: t.id, Frame: &wirepb.ToPlugin_Ended{Ended: ended}}) != nil {
+		a.unseen++
+	}
+	return nil, false
+}
+
+// adopt makes stream the call's answer. Its outcome goes to the outbox.
+func (a *ask) adopt(stream sdk.Stream, r sdk.Request) sdk.Stream {
+	rep, ok := sdk.Find[sdk.Reporter](stream)
+	if !ok {
+		return stream // answered by a listener, nothing was sent upstream
+	}
+	rep.OnOutcome(func(o sdk.Outcome) {
+		o.Kind, o.Tag = r.Dispatch.Kind, r.Dispatch.Tag
+		a.remote.outbox.Add(o)
+	})
+	return stream
+}
+
+// without goes on as the manifest says for a plugin that is down. Attempts
+// that no process heard of become outcomes for the next one.
+func (a *ask) without(ctx context.Context) (sdk.Stream, error) {
+	for _, p := range a.past[len(a.past)-a.unseen:] {
+		a.remote.outbox.Add(sdk.Outcome{
+			Call: a.call.ID, Attempt: p.Failure.Attempt, Route: p.Route, Key: p.Key, Kind: p.Kind, Tag: p.Tag,
+			Failure: p.Failure, Started: p.Started, Took: time.Since(p.Started), Stream: a.call.Request.Stream,
+		})
+	}
+	if ctx.Err() != nil {
+		return sdk.Fail(aborted(ctx)), nil
+	}
+	if a.remote.spec.OnDown == sdk.OnDownFail {
+		return sdk.Fail(a.remote.down()), nil
+	}
+	a.remote.bypassed.Add(1)
+	if len(a.past) > 0 {
+		return sdk.Fail(a.past[0].Failure), nil
+	}
+	if a.spent {
+		return sdk.Fail(a.remote.down()), nil
+	}
+	return a.next(ctx, a.call.Request)
+}
+
+func (r *Remote) down() *sdk.Failure {
+	return sdk.NewFailure(sdk.CodePlugin, "plugin.down", fmt.Sprintf("plugin %q is down", r.name))
+}
+
+// sendBody sends the call's prompt, asked for by NeedBody.
+func (a *ask) sendBody(ctx context.Context, s *Session, t *hostTurn) error {
+	p, err := a.call.Prompt(ctx)
+	if err != nil {
+		return err
+	}
+	b, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	body, err := s.client.Body(ctx)
+	if err != nil {
+		return err
+	}
+	if err := body.Send(&wirepb.BodyPart{Call: t.id}); err != nil {
+		return err
+	}
+	if err := sendBody(b, func(p []byte) error { return body.Send(&wirepb.BodyPart{Data: p}) }); err != nil {
+		return err
+	}
+	if err := body.CloseSend(); err != nil {
+		return err
+	}
+	_, err = receiveBody(nil, body.Recv)
+	return err
+}
+
+// fetchBody gets the changed prompt of an attempt.
+func (a *ask) fetchBody(ctx context.Context, s *Session, t *hostTurn, attempt uint32) (*sdk.Prompt, error) {
+	body, err := s.client.Body(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := body.Send(&wirepb.BodyPart{Call: t.id, Attempt: attempt}); err != nil {
+		return nil, err
+	}
+	b, err := receiveBody(nil, body.Recv)
+	if err != nil {
+		return nil, err
+	}
+	p := new(sdk.Prompt)
+	if err := json.Unmarshal(b, p); err != nil {
+		return nil, errors.New("changed prompt: not the JSON of a prompt")
+	}
+	return p, nil
+}

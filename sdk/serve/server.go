@@ -1,0 +1,294 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"spillway/sdk"
+	wirepb "spillway/sdk/serve/proto"
+)
+
+// Server is the plugin's side of the wire.
+type Server struct {
+	wirepb.UnimplementedPluginServer
+	plugin sdk.Plugin
+	log    *slog.Logger
+
+	session atomic.Pointer[guest]
+	ended   chan struct{}
+	once    sync.Once
+}
+
+// NewServer returns the gRPC service of p. One session at a time is served.
+func NewServer(p sdk.Plugin, log *slog.Logger) *Server {
+	return &Server{plugin: p, log: log, ended: make(chan struct{})}
+}
+
+// Ended is closed when the first session is over.
+func (s *Server) Ended() <-chan struct{} { return s.ended }
+
+// Describe implements the service.
+func (s *Server) Describe(context.Context, *wirepb.HostInfo) (*wirepb.Manifest, error) {
+	return manifestToWire(s.plugin.Manifest()), nil
+}
+
+// Session implements the service: it runs until the host closes the stream.
+func (s *Server) Session(stream grpc.BidiStreamingServer[wirepb.ToPlugin, wirepb.ToHost]) error {
+	g := newGuest(s.plugin, s.log)
+	if !s.session.CompareAndSwap(nil, g) {
+		return status.Error(codes.FailedPrecondition, "a session is open already")
+	}
+	defer s.session.Store(nil)
+	defer s.once.Do(func() { close(s.ended) })
+
+	var wg sync.WaitGroup
+	wg.Go(func() { g.link.write(stream.Send) })
+	wg.Go(g.observe)
+	for {
+		f, err := stream.Recv()
+		if err != nil {
+			g.end(err)
+			break
+		}
+		g.handle(f)
+	}
+	wg.Wait()
+	return nil
+}
+
+// guest is one session as the plugin lives it.
+type guest struct {
+	plugin sdk.Plugin
+	log    *slog.Logger
+	link   *link[*wirepb.ToHost]
+	state  stateClient
+
+	catalogue atomic.Pointer[sdk.Catalogue]
+	acked     uint64 // highest outcome seen; observer goroutine only
+
+	mu       sync.Mutex
+	turns    map[uint64]*turn
+	tasks    []func() // for observe, in order
+	overflow bool
+	wake     chan struct{} // capacity 1
+}
+
+func newGuest(p sdk.Plugin, log *slog.Logger) *guest {
+	g := &guest{
+		plugin: p, log: log, link: newLink[*wirepb.ToHost](),
+		turns: map[uint64]*turn{}, wake: make(chan struct{}, 1),
+	}
+	g.catalogue.Store(&sdk.Catalogue{})
+	g.state.init(g.link)
+	return g
+}
+
+// handle reads one frame. It never waits and never runs an author's code.
+func (g *guest) handle(f *wirepb.ToPlugin) {
+	switch m := f.Frame.(type) {
+	case *wirepb.ToPlugin_Open:
+		g.open(f.Call, m.Open)
+	case *wirepb.ToPlugin_Ended:
+		g.turn(f.Call).decided(m.Ended.Attempt, failureFromWire(m.Ended.Failure))
+	case *wirepb.ToPlugin_Committed:
+		g.turn(f.Call).decided(m.Committed.Attempt, nil)
+	case *wirepb.ToPlugin_Cancel:
+		g.turn(f.Call).cancelled(m.Cancel.Reason)
+	case *wirepb.ToPlugin_Outcome:
+		o := outcomeFromWire(m.Outcome)
+		g.later(func() { g.outcome(o) })
+	case *wirepb.ToPlugin_Reply:
+		g.state.reply(m.Reply)
+	case *wirepb.ToPlugin_Change:
+		g.state.change(m.Change)
+	case *wirepb.ToPlugin_Ping:
+		g.link.offer(&wirepb.ToHost{Frame: &wirepb.ToHost_Pong{Pong: &wirepb.Pong{Id: m.Ping.Id}}})
+	case *wirepb.ToPlugin_Catalogue:
+		c := catalogueFromWire(m.Catalogue)
+		g.catalogue.Store(&c)
+		if o, ok := g.plugin.(sdk.CatalogueObserver); ok {
+			g.later(func() { o.Catalogue(c) })
+		}
+	case *wirepb.ToPlugin_Configure:
+		c := sdk.Config{Entry: m.Configure.Entry, Revision: m.Configure.Revision, JSON: m.Configure.Config}
+		g.later(func() { g.configured(c.Revision, func() error { return g.configure(c) }) })
+	case *wirepb.ToPlugin_Settings:
+		c := sdk.Config{Revision: m.Settings.Revision, JSON: m.Settings.Config}
+		g.later(func() { g.configured(c.Revision, func() error { return g.settings(c, m.Settings.Changed) }) })
+	case *wirepb.ToPlugin_Judge:
+		go g.judge(m.Judge)
+	case *wirepb.ToPlugin_Drain:
+		g.later(g.drain)
+	case *wirepb.ToPlugin_Hello:
+		// Nothing in it changes what this version does.
+	}
+}
+
+func (g *guest) end(cause error) {
+	g.link.end(cause)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, t := range g.turns {
+		t.cancel(ErrSessionEnded)
+	}
+}
+
+func (g *guest) send(f *wirepb.ToHost) error { return g.link.send(context.Background(), f) }
+
+// later queues work that runs an author's observers, in order.
+func (g *guest) later(task func()) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.tasks) == maxBacklog {
+		// The author's observer is stuck. Ending the session makes the host
+		// start the plugin anew, which is what helps.
+		g.link.end(errors.New("observer does not keep up"))
+		return
+	}
+	g.tasks = append(g.tasks, task)
+	select {
+	case g.wake <- struct{}{}:
+	default:
+	}
+}
+
+// observe runs queued work and acknowledges the outcomes among it, one
+// acknowledgement a batch.
+func (g *guest) observe() {
+	acked := uint64(0)
+	for {
+		g.mu.Lock()
+		batch := g.tasks
+		g.tasks = nil
+		g.mu.Unlock()
+		for _, task := range batch {
+			g.protect("observer", task)
+		}
+		if g.acked > acked {
+			acked = g.acked
+			_ = g.send(&wirepb.ToHost{Frame: &wirepb.ToHost_Ack{Ack: &wirepb.Ack{Seq: acked}}})
+		}
+		select {
+		case <-g.wake:
+		case <-g.link.ended:
+			return
+		}
+	}
+}
+
+// protect keeps a panic of the author's code from ending the process: gRPC
+// does not recover.
+func (g *guest) protect(what string, f func()) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			g.log.Error("plugin panic", "in", what, "panic", fmt.Sprint(r), "stack", string(debug.Stack()))
+			err = fmt.Errorf("%s: panic: %v", what, r)
+		}
+	}()
+	f()
+	return nil
+}
+
+func (g *guest) outcome(o sdk.Outcome) {
+	if o.Seq <= g.acked {
+		return // a repetition
+	}
+	g.acked = o.Seq
+	if obs, ok := g.plugin.(sdk.OutcomeObserver); ok {
+		obs.Outcome(o)
+	}
+}
+
+// configured runs an author's configuration step and answers with its faults.
+func (g *guest) configured(revision uint64, step func() error) {
+	var err error
+	if perr := g.protect("configure", func() { err = step() }); perr != nil {
+		err = perr
+	}
+	answer := &wirepb.Configured{Revision: revision}
+	if err != nil {
+		faults, ok := errors.AsType[sdk.Faults](err)
+		if !ok {
+			faults = sdk.Faults{{Message: err.Error()}}
+		}
+		answer.Faults = convert(faults, faultToWire)
+	}
+	_ = g.send(&wirepb.ToHost{Frame: &wirepb.ToHost_Configured{Configured: answer}})
+}
+
+func (g *guest) configure(c sdk.Config) error {
+	if p, ok := g.plugin.(sdk.Configurer); ok {
+		ctx, cancel := context.WithTimeout(context.Background(), configureTimeout)
+		defer cancel()
+		return p.Configure(ctx, (*hostServices)(g), c)
+	}
+	return nil
+}
+
+// configureTimeout bounds an author's Configure: it may read its state, but the
+// host waits for it before it serves.
+const configureTimeout = 5 * time.Second
+
+func (g *guest) settings(c sdk.Config, changed []string) error {
+	if p, ok := g.plugin.(sdk.SettingsObserver); ok {
+		return p.Settings(c, changed)
+	}
+	return errors.New("this plugin takes no settings while it runs")
+}
+
+func (g *guest) judge(m *wirepb.Judge) {
+	f := failureFromWire(m.Failure)
+	if f == nil {
+		f = &sdk.Failure{}
+	}
+	if j, ok := g.plugin.(sdk.Judge); ok {
+		_ = g.protect("judge", func() { *f = j.Judge(context.Background(), m.Provider, *f) })
+	}
+	_ = g.send(&wirepb.ToHost{Frame: &wirepb.ToHost_Judged{Judged: &wirepb.Judged{Id: m.Id, Failure: failureToWire(f)}}})
+}
+
+func (g *guest) drain() {
+	if d, ok := g.plugin.(sdk.Drainer); ok {
+		ctx, cancel := context.WithTimeout(context.Background(), configureTimeout)
+		defer cancel()
+		d.Drain(ctx)
+	}
+	_ = g.send(&wirepb.ToHost{Frame: &wirepb.ToHost_Drained{Drained: &wirepb.Drained{}}})
+}
+
+// hostServices is the sdk.Host that a plugin sees.
+type hostServices guest
+
+var _ sdk.Host = (*hostServices)(nil)
+
+func (h *hostServices) Log() *slog.Logger        { return h.log }
+func (h *hostServices) State() sdk.State         { return &h.state }
+func (h *hostServices) Catalogue() sdk.Catalogue { return *h.catalogue.Load() }
+
+func (h *hostServices) Probe(provider string) {
+	h.offer(&wirepb.ToHost{Frame: &wirepb.ToHost_Probe{Probe: &wirepb.Probe{Provider: provider}}})
+}
+
+func (h *hostServices) Record(d sdk.Decision) {
+	h.offer(&wirepb.ToHost{Frame: &wirepb.ToHost_Decision{Decision: decisionToWire(d)}})
+}
+
+func (h *hostServices) Report(s sdk.Status) {
+	h.offer(&wirepb.ToHost{Frame: &wirepb.ToHost_Status{Status: statusToWire(s)}})
+}
+
+func (h *hostServices) offer(f *wirepb.ToHost) {
+	if !h.link.offer(f) {
+		h.log.Warn("host does not read; a report was dropped")
+	}
+}
