@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"sync"
 	"sync/atomic"
 )
 
@@ -146,11 +147,13 @@ type held struct {
 	visible Visible
 
 	buf    []Event
+	ranged bool
+	ended  bool // nothing more comes out of the source
+	err    error
+
+	mu     sync.Mutex // held while the source runs, and to stop it
 	next   func() (Event, error, bool)
 	stop   func()
-	ended  bool // the source has no more events
-	err    error
-	ranged bool
 	closed atomic.Bool
 }
 
@@ -159,13 +162,17 @@ func (h *held) pull() bool {
 	if h.ended {
 		return false
 	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	if h.next == nil {
 		h.next, h.stop = iter.Pull2(h.src.Events())
 	}
 	e, err, ok := h.next()
-	if !ok || err != nil {
+	if !ok || err != nil || e.Kind == KindFinish || h.closed.Load() {
 		h.ended, h.err = true, err
-		h.stop()
+		h.stop() // nothing follows, and the source's coroutine would wait for ever
+	}
+	if !ok || err != nil {
 		return false
 	}
 	h.buf = append(h.buf, e)
@@ -207,21 +214,15 @@ func (h *held) Events() iter.Seq2[Event, error] {
 			return
 		}
 		h.ranged = true
-		defer func() {
-			if h.stop != nil {
-				h.stop()
-			}
-		}()
-		if h.next == nil { // nothing was awaited: no coroutine is needed
+		if h.next == nil && !h.ended { // nothing was awaited: no coroutine is needed
 			h.ended = true
-			for e, err := range h.src.Events() {
-				if !yield(e, err) || err != nil {
-					return
-				}
-			}
+			h.direct(yield)
 			return
 		}
+		defer h.free()
+		finished := false
 		for i := 0; i < len(h.buf) || h.pull(); i++ {
+			finished = h.buf[i].Kind == KindFinish
 			if !yield(h.buf[i], nil) {
 				return
 			}
@@ -231,13 +232,44 @@ func (h *held) Events() iter.Seq2[Event, error] {
 		}
 		if h.err != nil {
 			yield(Event{}, h.err)
+		} else if !finished {
+			yield(FailEvent(h.lost(context.Background())), nil)
 		}
 	}
 }
 
+// direct passes the source's events on, and supplies the finish event that one
+// of an author's making may lack: a stream that just ends is a failure.
+func (h *held) direct(yield func(Event, error) bool) {
+	for e, err := range h.src.Events() {
+		if !yield(e, err) || err != nil || e.Kind == KindFinish {
+			return
+		}
+	}
+	yield(FailEvent(h.lost(context.Background())), nil)
+}
+
+// Close ends the source. Whoever waits for it at this moment frees it.
 func (h *held) Close() error {
 	h.closed.Store(true)
-	return h.src.Close()
+	err := h.src.Close()
+	if h.mu.TryLock() {
+		defer h.mu.Unlock()
+		if h.stop != nil {
+			h.stop()
+		}
+	}
+	return err
+}
+
+// free stops the source of a consumer that left.
+func (h *held) free() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.ended = true
+	if h.stop != nil {
+		h.stop()
+	}
 }
 
 // Reporter is implemented by streams that know how their attempt went. f is

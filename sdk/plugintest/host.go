@@ -106,7 +106,12 @@ func Open(tb testing.TB, p sdk.Plugin, o Options) (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	tb.Cleanup(h.session.Close)
+	tb.Cleanup(func() {
+		drain, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		_ = h.session.Drain(drain)
+		h.session.Close()
+	})
 	if err := h.session.SetCatalogue(ctx, o.Catalogue); err != nil {
 		return nil, err
 	}

@@ -1,0 +1,158 @@
+package dialect_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"spillway/host/dialect"
+	"spillway/sdk"
+)
+
+// An answer says the same whether it was streamed or not.
+func TestParseAnswerRecordings(t *testing.T) {
+	for _, d := range dialects() {
+		streamed, _ := decode(t, d, testdata(t, d.Name()+"/tool.sse"))
+		whole, ok := d.ParseAnswer(testdata(t, d.Name()+"/answer.json"))
+		checkEvents(t, d.Name(), whole, ok)
+		want, got := said(streamed), said(whole)
+		delete(want, "usage") // comes in two parts
+		delete(got, "usage")
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", d.Name(), diff)
+		}
+	}
+}
+
+func TestParseAnswer(t *testing.T) {
+	tests := []struct {
+		name    string
+		dialect dialect.Dialect
+		body    string
+		want    []sdk.Event // nil: not an answer
+	}{
+		{"nothing", dialect.Anthropic(), ``, nil},
+		{"cut", dialect.Anthropic(), `{"type":"message","content":[`, nil},
+		{"error", dialect.Anthropic(), `{"type":"error","error":{"type":"api_error"},"content":[]}`, nil},
+		{"not an answer", dialect.Anthropic(), `{"input_tokens":5}`, nil},
+		{"empty", dialect.Anthropic(), `{"id":"msg_1","model":"m","content":[],"stop_reason":"refusal"}`,
+			[]sdk.Event{start("msg_1", "m"), finish(sdk.FinishRefusal)}},
+		{"vendor's own blocks", dialect.Anthropic(), `{"content":[{"type":"server_tool_use"},{"type":"text","text":"a"}],"stop_reason":"pause_turn"}`,
+			[]sdk.Event{start("", ""), blockStart(0, sdk.BlockText), textDelta(0, "a"), blockEnd(0), finish(sdk.FinishStop)}},
+		{"nothing", dialect.OpenAI(), `null`, nil},
+		{"all null", dialect.OpenAI(), `{"id":null,"choices":null,"usage":null}`, nil},
+		{"error", dialect.OpenAI(), `{"error":{"message":"busy"},"choices":[{"message":{"content":"a"}}]}`, nil},
+		{"capacity", dialect.OpenAI(), `{"choices":[{"message":{"content":"a"},"finish_reason":"insufficient_system_resource"}]}`, nil},
+		{"refusal", dialect.OpenAI(), `{"choices":[{"message":{"content":null,"refusal":"no"},"finish_reason":"content_filter"}],"error":null}`,
+			[]sdk.Event{start("", ""), blockStart(0, sdk.BlockText), textDelta(0, "no"), blockEnd(0), finish(sdk.FinishRefusal)}},
+		{"arguments as an object", dialect.OpenAI(), `{"choices":[{"message":{"tool_calls":[{"id":"c","function":{"name":"f","arguments":{"a":1}}}]},"finish_reason":"tool_calls"}]}`,
+			[]sdk.Event{start("", ""), callStart(0, "c", "f"), callDelta(0, `{"a":1}`), blockEnd(0), finish(sdk.FinishToolCalls)}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.dialect.Name()+" "+tt.name, func(t *testing.T) {
+			got, ok := tt.dialect.ParseAnswer([]byte(tt.body))
+			if diff := cmp.Diff(tt.want, got); diff != "" || ok != (tt.want != nil) {
+				t.Errorf("ok %v, (-want +got):\n%s", ok, diff)
+			}
+		})
+	}
+}
+
+func TestBuildAnswer(t *testing.T) {
+	events := []sdk.Event{
+		start("resp_1", "vendor-model"), usage(sdk.Usage{Input: 10, CacheRead: 4}),
+		delta(0, sdk.KindReasoningDelta, "hm"), textDelta(1, "<a>"), textDelta(1, "b"), blockEnd(1),
+		callStart(2, "x", "f"), callDelta(2, `{"a"`), callDelta(2, `:1}`), callStart(3, "y", "g"), callDelta(3, `{"cut`),
+		usage(sdk.Usage{Output: 5}), finish(sdk.FinishMaxTokens),
+	}
+	o := dialect.AnswerOptions{ID: "42", Model: "m", Created: 7}
+	for d, want := range map[dialect.Dialect]string{
+		dialect.Anthropic(): `{"id":"msg_42","type":"message","role":"assistant","model":"vendor-model","content":[` +
+			`{"type":"thinking","thinking":"hm","signature":""},{"type":"text","text":"<a>b"},` +
+			`{"type":"tool_use","id":"x","name":"f","input":{"a":1}},{"type":"tool_use","id":"y","name":"g","input":{}}],` +
+			`"stop_reason":"max_tokens","stop_sequence":null,"usage":{"input_tokens":6,"cache_creation_input_tokens":0,"cache_read_input_tokens":4,"output_tokens":5}}`,
+		dialect.OpenAI(): `{"id":"chatcmpl-42","object":"chat.completion","created":7,"model":"vendor-model","choices":[{"index":0,"message":{"role":"assistant","content":"<a>b","reasoning_content":"hm",` +
+			`"tool_calls":[{"id":"x","type":"function","function":{"name":"f","arguments":"{\"a\":1}"}},{"id":"y","type":"function","function":{"name":"g","arguments":"{\"cut"}}]},"finish_reason":"length"}],` +
+			`"usage":{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15,"prompt_tokens_details":{"cached_tokens":4},"completion_tokens_details":{"reasoning_tokens":0}}}`,
+	} {
+		if diff := cmp.Diff(want, string(d.BuildAnswer(events, o))); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", d.Name(), diff)
+		}
+		for name, events := range map[string][]sdk.Event{
+			"cut":    {textDelta(0, "a")},
+			"failed": {textDelta(0, "a"), sdk.FailEvent(sdk.NewFailure(sdk.CodeServer, "test", "broken"))},
+		} {
+			if got := d.BuildAnswer(events, o); got != nil {
+				t.Errorf("%s, %s: got %s", d.Name(), name, got)
+			}
+		}
+	}
+}
+
+func TestErrorBody(t *testing.T) {
+	failure := func(code sdk.Code, attempt int) *sdk.Failure {
+		f := sdk.NewFailure(code, "test", `it "broke"`)
+		f.Attempt = attempt
+		return f
+	}
+	tests := []struct {
+		name      string
+		f         *sdk.Failure
+		requestID string
+		anthropic string
+		openai    string
+	}{
+		{"caller's fault", failure(sdk.CodeInvalidRequest, 1), "req-1",
+			`{"type":"error","error":{"type":"invalid_request_error","message":"it \"broke\""},"request_id":"req-1"}`,
+			`{"error":{"message":"it \"broke\"","type":"invalid_request_error","param":null,"code":"invalid_request","request_id":"req-1"}}`},
+		{"caller's key", failure(sdk.CodeInvalidCredential, 0), "",
+			`{"type":"error","error":{"type":"authentication_error","message":"it \"broke\""}}`,
+			`{"error":{"message":"it \"broke\"","type":"invalid_request_error","param":null,"code":"invalid_api_key"}}`},
+		{"vendor's key", failure(sdk.CodeInvalidCredential, 2), "",
+			`{"type":"error","error":{"type":"api_error","message":"it \"broke\""}}`,
+			`{"error":{"message":"it \"broke\"","type":"server_error","param":null,"code":"invalid_credential"}}`},
+		{"no message", sdk.NewFailure(sdk.CodeOverloaded, "test", ""), "",
+			`{"type":"error","error":{"type":"overloaded_error","message":"OVERLOADED"}}`,
+			`{"error":{"message":"OVERLOADED","type":"server_error","param":null,"code":"overloaded"}}`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if diff := cmp.Diff(tt.anthropic, string(dialect.Anthropic().ErrorBody(tt.f, tt.requestID))); diff != "" {
+				t.Errorf("anthropic (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(tt.openai, string(dialect.OpenAI().ErrorBody(tt.f, tt.requestID))); diff != "" {
+				t.Errorf("openai (-want +got):\n%s", diff)
+			}
+		})
+	}
+	for _, code := range sdk.Codes() {
+		for _, d := range dialects() {
+			body := d.ErrorBody(failure(code, 1), "r")
+			if _, ok := d.ParseAnswer(body); ok || !json.Valid(body) {
+				t.Errorf("%s, %s: %s", d.Name(), code, body)
+			}
+		}
+	}
+}
+
+func FuzzParseAnswer(f *testing.F) {
+	for _, d := range dialects() {
+		f.Add(testdata(f, d.Name()+"/answer.json"))
+	}
+	f.Add([]byte(`{"choices":[{"message":{"tool_calls":[{}],"content":[]}}]}`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		for _, d := range dialects() {
+			events, ok := d.ParseAnswer(body)
+			checkEvents(t, d.Name(), events, ok)
+			if !ok {
+				continue
+			}
+			for _, to := range dialects() {
+				if _, ok := to.ParseAnswer(to.BuildAnswer(events, dialect.AnswerOptions{})); !ok {
+					t.Errorf("%s to %s: no answer", d.Name(), to.Name())
+				}
+			}
+		}
+	})
+}

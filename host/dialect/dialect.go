@@ -1,0 +1,161 @@
+// Package dialect speaks the vendors' wire formats, each both ways to the one
+// vocabulary of package sdk: a request comes in as one dialect, becomes an
+// sdk.Prompt only if it has to leave in another, and the answer's frames become
+// sdk.Events only as far as somebody needs them.
+//
+// A dialect is stateless and safe for concurrent use; its decoders and encoders
+// belong to one stream each. What it returns holds no reference to the bytes it
+// was given, except the body that Redirect left as it was.
+//
+// Everything here reads bytes from strangers: no input makes it panic, hang or
+// grow without bound. Nothing is checked against a closed list: roles, parts,
+// tools, events and fields that are not known are passed over, and a prompt
+// names them in Dropped. Where a key stands twice, the last one counts for
+// routing, and Redirect replaces each.
+//
+// Numbers that are guesses (tokens of an image, of a document) and limits are
+// constants with their reason beside them.
+package dialect
+
+import "spillway/sdk"
+
+// Dialect is one wire format.
+type Dialect interface {
+	// Name is "anthropic" (Messages) or "openai" (Chat Completions).
+	Name() string
+
+	// Inspect reads what routing needs from a request body, without decoding
+	// the whole. The error is a *sdk.Failure of code INVALID_REQUEST that names
+	// the field.
+	Inspect(body []byte) (Inspection, error)
+	// ParseRequest decodes a request body; same errors.
+	ParseRequest(body []byte) (*sdk.Prompt, error)
+	// BuildRequest encodes a prompt for a vendor. What the dialect cannot carry
+	// is left out and named in the second result.
+	BuildRequest(p *sdk.Prompt, o Outbound) (body []byte, dropped []string, err error)
+	// Redirect returns body with its top-level model replaced, every other byte
+	// untouched. It returns body itself if the model is already that one.
+	Redirect(body []byte, model string) ([]byte, error)
+
+	// Scan says what one stream frame means, without building values. It also
+	// checks that the data is valid JSON. A frame without data is noise, one
+	// whose event is "error" is an error whatever it carries.
+	Scan(event string, data []byte) Mark
+	// NewDecoder returns a decoder of one answer's frames.
+	NewDecoder() Decoder
+	// NewEncoder returns an encoder that makes one answer's frames.
+	NewEncoder(o AnswerOptions) Encoder
+	// ParseAnswer decodes an answer that was not streamed into the events of
+	// the same answer streamed, a KindFinish last. A body that is an error, or
+	// no answer at all, is reported as ok false: package failure reads those.
+	ParseAnswer(body []byte) (events []sdk.Event, ok bool)
+	// BuildAnswer encodes a whole answer from its events. It returns nil if they
+	// do not end with a clean finish.
+	BuildAnswer(events []sdk.Event, o AnswerOptions) []byte
+
+	// ErrorBody is a response body that reports f, in the dialect's shape.
+	ErrorBody(f *sdk.Failure, requestID string) []byte
+	// ErrorFrame is the stream frame, complete with its line ends, that reports
+	// f in the middle of an answer.
+	ErrorFrame(f *sdk.Failure, requestID string) []byte
+	// Terminal is the frame that closes an answer after its finish event, for a
+	// vendor that forgot it.
+	Terminal() []byte
+}
+
+// ByName returns the dialect of that name.
+func ByName(name string) (Dialect, bool) {
+	for _, d := range []Dialect{Anthropic(), OpenAI()} {
+		if d.Name() == name {
+			return d, true
+		}
+	}
+	return nil, false
+}
+
+// Inspection is what routing needs to know of a request.
+type Inspection struct {
+	Model        string
+	Stream       bool
+	MaxTokens    int    // as the caller set it, 0 if not
+	Effort       string // as the caller set it, "" if not
+	Conversation string // from the body's own fields, "" if it has none
+	IncludeUsage bool   // the caller asks for the usage chunk of an OpenAI stream
+	Shape        sdk.Shape
+}
+
+// Outbound is what a prompt's encoding needs besides the prompt.
+type Outbound struct {
+	Model     string
+	Stream    bool
+	MaxTokens int // where the prompt sets none and the dialect demands one; 0 for the dialect's default
+	Quirks    Quirks
+}
+
+// Quirks are a vendor's deviations from its dialect. They come from the
+// vendor's data file.
+type Quirks struct {
+	// ReasoningContent: assistant turns with tool calls must carry
+	// reasoning_content (DeepSeek, Kimi); "" is supplied where none is known.
+	ReasoningContent bool `yaml:"reasoning_content" json:"reasoning_content,omitempty"`
+	// NoStreamUsage: stream_options is not understood.
+	NoStreamUsage bool `yaml:"no_stream_usage" json:"no_stream_usage,omitempty"`
+	// MaxCompletionTokens: the limit's field is max_completion_tokens.
+	MaxCompletionTokens bool `yaml:"max_completion_tokens" json:"max_completion_tokens,omitempty"`
+}
+
+// AnswerOptions is what encoding an answer needs besides its events.
+type AnswerOptions struct {
+	ID    string // used when the answer has none of its own in the right form
+	Model string // used when KindStart names none
+	// IncludeUsage asks for the usage chunk of an OpenAI stream.
+	IncludeUsage bool
+	Created      int64 // Unix seconds
+}
+
+// MarkKind is what a frame means to somebody who relays it.
+type MarkKind uint8
+
+const (
+	MarkInvalid  MarkKind = iota // not valid JSON: drop it
+	MarkNoise                    // start, role, ping, empty delta, block ends: nothing visible
+	MarkContent                  // a non-empty delta; Mark.Visible says of which kind
+	MarkFinish                   // says how the answer ends; usage and the terminal may follow
+	MarkTerminal                 // nothing follows
+	MarkError                    // an error event
+)
+
+// Mark is the meaning of one frame. A frame that is several things at once
+// (content and a finish reason in one chunk) is the later kind of the list
+// above, with Visible set as well.
+type Mark struct {
+	Kind    MarkKind
+	Visible sdk.Visible
+	Finish  sdk.Finish // with MarkFinish
+	Usage   sdk.Usage  // what the frame reports, zero if nothing
+}
+
+// Decoder turns frames into events. It is for one answer and one goroutine.
+type Decoder interface {
+	// Decode hands the events of one frame to emit. A frame it does not know is
+	// skipped. After the terminal, or a finish that nothing follows, the last
+	// event is KindFinish; the decoder closes open blocks by itself. An error
+	// frame is not decoded: Scan finds it first.
+	Decode(event string, data []byte, emit func(sdk.Event))
+	// Close hands out what is still missing once the vendor's stream has ended:
+	// open blocks' ends and the finish event if a finish was announced. It
+	// reports whether the answer is complete; if not, the caller emits the
+	// failure. An answer whose overlapping blocks were too much to hold is never
+	// complete.
+	Close(emit func(sdk.Event)) (complete bool)
+}
+
+// Encoder turns events into frames. It is for one answer and one goroutine.
+type Encoder interface {
+	// Encode appends the frames of one event to dst and returns it. Events may
+	// come without the vendor's formalities (a start, block ends); the encoder
+	// supplies what its dialect requires. KindFinish without a failure ends the
+	// answer, terminal included; with a failure nothing is appended (the caller
+	// uses ErrorFrame).
+	Encode(dst []byte, e sdk.Event) []byte
+}

@@ -1,0 +1,170 @@
+package dialect
+
+import (
+	"bytes"
+	"fmt"
+
+	"spillway/sdk"
+)
+
+const (
+	// maxName bounds a model's name and a conversation's id: they end up in
+	// records, metrics and log lines.
+	maxName = 256
+
+	// textBytesPerToken is the usual rule of thumb for prose and code.
+	textBytesPerToken = 4
+	// imageTokens is what the vendors count for an image of about a megapixel,
+	// the size to which most clients scale.
+	imageTokens = 1600
+	// documentBytesPerToken is for base64 of PDF: a page of some 75 KB is
+	// counted as about 2 000 tokens.
+	documentBytesPerToken = 50
+)
+
+// survey is an inspection under way. The parts of a request in which the
+// dialects agree are read here, the others by the dialect's own field.
+type survey struct {
+	Inspection
+	images    int // bytes of images
+	documents int // bytes of documents
+}
+
+// inspect reads body. field is given every top-level member that is not common
+// to the dialects.
+func inspect(body []byte, field func(s *survey, key string, val []byte)) (Inspection, error) {
+	if !valid(body) {
+		return Inspection{}, invalid("body", "not valid JSON")
+	}
+	if bytes.TrimSpace(body)[0] != '{' {
+		return Inspection{}, invalid("body", "not a JSON object")
+	}
+	var s survey
+	messages := false
+	for w := walk(body); w.member(); {
+		var err *sdk.Failure
+		switch string(w.key) {
+		case "model":
+			s.Model = unquote(w.val)
+			if len(s.Model) > maxName {
+				err = invalid("model", fmt.Sprintf("longer than %d bytes", maxName))
+			}
+		case "stream":
+			s.Stream = string(w.val) == "true"
+			if !s.Stream && string(w.val) != "false" && given(w.val) {
+				err = invalid("stream", "want true or false")
+			}
+		case "max_tokens", "max_completion_tokens":
+			if given(w.val) && !isNumber(w.val) {
+				err = invalid(string(w.key), "want a number")
+			}
+			s.MaxTokens = max(s.MaxTokens, count(w.val))
+		case "messages":
+			messages = true
+			err = s.messages(w.val)
+		case "tools":
+			s.Shape.Tools = 0
+			for t := walk(w.val); t.element(); {
+				s.Shape.Tools++
+			}
+		default:
+			field(&s, string(w.key), w.val)
+		}
+		if err != nil {
+			return Inspection{}, err
+		}
+	}
+	switch {
+	case s.Model == "":
+		return Inspection{}, invalid("model", "want a name")
+	case !messages:
+		return Inspection{}, invalid("messages", "missing")
+	}
+	s.Shape.PromptTokens = (len(body)-s.images-s.documents)/textBytesPerToken +
+		s.Shape.Images*imageTokens + s.documents/documentBytesPerToken
+	return s.Inspection, nil
+}
+
+func (s *survey) messages(raw []byte) *sdk.Failure {
+	if len(raw) == 0 || raw[0] != '[' {
+		return invalid("messages", "want a list")
+	}
+	s.Shape.Messages, s.Shape.ToolResult = 0, false
+	for w := walk(raw); w.element(); {
+		if w.val[0] != '{' {
+			return invalid(fmt.Sprintf("messages[%d]", s.Shape.Messages), "want an object")
+		}
+		s.Shape.Messages++
+		s.message(w.val)
+	}
+	return nil
+}
+
+// message reads one message of either dialect: their names do not collide.
+func (s *survey) message(raw []byte) {
+	var role string
+	calls, result := 0, false
+	for w := walk(raw); w.member(); {
+		switch string(w.key) {
+		case "role":
+			role = unquote(w.val)
+		case "content":
+			c, r := s.content(w.val, true)
+			calls, result = calls+c, result || r
+		case "tool_calls":
+			for t := walk(w.val); t.element(); {
+				calls++
+			}
+		}
+	}
+	if calls > 1 {
+		s.Shape.ParallelTools = true
+	}
+	// Clients put notices of their own behind a tool's result.
+	if role != "system" && role != "developer" {
+		s.Shape.ToolResult = result || role == "tool"
+	}
+}
+
+// content reads a list of parts and says how many tool calls it holds and
+// whether there is a tool's result, whose own parts are looked at if deep.
+func (s *survey) content(raw []byte, deep bool) (calls int, result bool) {
+	if raw[0] != '[' {
+		return 0, false
+	}
+	for w := walk(raw); w.element(); {
+		var kind string
+		var inner []byte
+		for p := walk(w.val); p.member(); {
+			switch string(p.key) {
+			case "type":
+				kind = unquote(p.val)
+			case "content":
+				inner = p.val
+			}
+		}
+		switch kind {
+		case "tool_use":
+			calls++
+		case "tool_result":
+			result = true
+			if deep && len(inner) > 0 {
+				s.content(inner, false)
+			}
+		case "image", "image_url":
+			s.Shape.Images++
+			s.images += len(w.val)
+		case "document", "file", "input_audio":
+			s.documents += len(w.val)
+		}
+	}
+	return calls, result
+}
+
+// conversation returns id if it is fit to name a conversation.
+func conversation(id string) string {
+	if len(id) > maxName {
+		return ""
+	}
+	return id
+}

@@ -1,0 +1,256 @@
+package dialect
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
+)
+
+const (
+	// maxDepth bounds the nesting of what is read: the validator recurses, and
+	// tool schemas of real clients stay below 30.
+	maxDepth = 1000
+	// maxCount bounds a number read as a count of tokens, so that sums hold.
+	maxCount = 1_000_000_000
+)
+
+// valid reports whether b is one JSON value, nested no deeper than maxDepth.
+func valid(b []byte) bool {
+	if bytes.Count(b, []byte("{"))+bytes.Count(b, []byte("[")) > maxDepth && depth(b) > maxDepth {
+		return false
+	}
+	return gjson.ValidBytes(b)
+}
+
+// depth is the deepest nesting of b, which need not be valid.
+func depth(b []byte) int {
+	deepest, now := 0, 0
+	for i := 0; i < len(b); i++ {
+		switch b[i] {
+		case '"':
+			i = stringEnd(b, i) - 1
+		case '{', '[':
+			now++
+			deepest = max(deepest, now)
+		case '}', ']':
+			now--
+		}
+	}
+	return deepest
+}
+
+// walker steps through the members of an object or the elements of an array
+// without allocating. It needs valid JSON; on anything else it ends early.
+type walker struct {
+	key []byte // of the present member, unescaped, without its quotes
+	val []byte // the present value, as it stands: a slice of the input
+
+	b []byte
+	i int
+}
+
+// walk returns a walker of the object or array b. Of any other value it visits
+// nothing.
+func walk(b []byte) walker {
+	w := walker{b: b}
+	w.space()
+	if w.i < len(b) && (b[w.i] == '{' || b[w.i] == '[') {
+		w.i++
+	} else {
+		w.i = len(b)
+	}
+	return w
+}
+
+// member moves to the next member of an object.
+func (w *walker) member() bool {
+	w.space()
+	if w.i >= len(w.b) || w.b[w.i] != '"' {
+		return false
+	}
+	end := stringEnd(w.b, w.i)
+	w.key = w.b[w.i+1 : max(end-1, w.i+1)]
+	if bytes.IndexByte(w.key, '\\') >= 0 {
+		w.key = []byte(unquote(w.b[w.i:end]))
+	}
+	w.i = end
+	return w.element()
+}
+
+// element moves to the next element of an array.
+func (w *walker) element() bool {
+	w.space()
+	if w.i >= len(w.b) || w.b[w.i] == ']' || w.b[w.i] == '}' {
+		return false
+	}
+	end := valueEnd(w.b, w.i)
+	w.val = w.b[w.i:end]
+	w.i = end
+	return true
+}
+
+// space skips what may stand between values.
+func (w *walker) space() {
+	for ; w.i < len(w.b); w.i++ {
+		switch w.b[w.i] {
+		case ' ', '\t', '\n', '\r', ',', ':':
+		default:
+			return
+		}
+	}
+}
+
+// valueEnd is the index behind the value that begins at i. It is above i.
+func valueEnd(b []byte, i int) int {
+	switch b[i] {
+	case '"':
+		return stringEnd(b, i)
+	case '{', '[':
+		open := 0
+		for ; i < len(b); i++ {
+			switch b[i] {
+			case '"':
+				i = stringEnd(b, i) - 1
+			case '{', '[':
+				open++
+			case '}', ']':
+				if open--; open == 0 {
+					return i + 1
+				}
+			}
+		}
+		return len(b)
+	}
+	for i++; i < len(b); i++ {
+		switch b[i] {
+		case ',', ']', '}', ' ', '\t', '\n', '\r':
+			return i
+		}
+	}
+	return len(b)
+}
+
+// stringEnd is the index behind the string whose opening quote is at i.
+func stringEnd(b []byte, i int) int {
+	for {
+		q := bytes.IndexByte(b[i+1:], '"')
+		if q < 0 {
+			return len(b)
+		}
+		i += 1 + q
+		slashes := 0
+		for b[i-1-slashes] == '\\' {
+			slashes++
+		}
+		if slashes%2 == 0 {
+			return i + 1
+		}
+	}
+}
+
+// unquote is the text of a JSON string; "" for every other value. Bytes that
+// are not UTF-8 are replaced, because the vocabulary holds text only.
+func unquote(raw []byte) string {
+	if len(raw) < 2 || raw[0] != '"' {
+		return ""
+	}
+	return text(gjson.ParseBytes(raw))
+}
+
+// text is the same for a value that was parsed already.
+func text(v gjson.Result) string {
+	if v.Type != gjson.String {
+		return ""
+	}
+	return strings.ToValidUTF8(v.Str, string(utf8.RuneError))
+}
+
+// filled reports whether raw is a string that is not empty.
+func filled(raw []byte) bool { return len(raw) > 2 && raw[0] == '"' }
+
+// given reports whether raw stands for a value at all.
+func given(raw []byte) bool { return len(raw) > 0 && string(raw) != "null" }
+
+// count reads a number of tokens. What is no number, or below zero, is 0.
+func count(raw []byte) int {
+	n := 0
+	for _, c := range raw {
+		if c < '0' || c > '9' {
+			f, err := strconv.ParseFloat(string(raw), 64)
+			if err != nil || !(f > 0) {
+				return 0
+			}
+			return int(min(f, maxCount))
+		}
+		n = min(n*10+int(c-'0'), maxCount)
+	}
+	return n
+}
+
+// isNumber tells a number from the other values of valid JSON.
+func isNumber(raw []byte) bool {
+	return len(raw) > 0 && (raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9')
+}
+
+// objectOf returns s as JSON if it is an object, nil if not.
+func objectOf(s string) json.RawMessage {
+	b := []byte(strings.TrimSpace(s))
+	if len(b) == 0 || b[0] != '{' || !valid(b) {
+		return nil
+	}
+	return b
+}
+
+// marshal encodes v without escaping what only HTML needs escaped.
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// appendString appends s as a JSON string.
+func appendString(dst []byte, s string) []byte {
+	const hex = "0123456789abcdef"
+	dst = append(dst, '"')
+	from := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= utf8.RuneSelf {
+			r, size := utf8.DecodeRuneInString(s[i:])
+			if r == utf8.RuneError && size == 1 {
+				dst = append(append(dst, s[from:i]...), string(utf8.RuneError)...)
+				from = i + 1
+			}
+			i += size
+			continue
+		}
+		if c >= ' ' && c != '"' && c != '\\' {
+			i++
+			continue
+		}
+		dst = append(dst, s[from:i]...)
+		switch c {
+		case '"', '\\':
+			dst = append(dst, '\\', c)
+		case '\n':
+			dst = append(dst, '\\', 'n')
+		case '\r':
+			dst = append(dst, '\\', 'r')
+		case '\t':
+			dst = append(dst, '\\', 't')
+		default:
+			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+		}
+		i++
+		from = i
+	}
+	return append(append(dst, s[from:]...), '"')
+}

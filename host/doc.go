@@ -1,0 +1,11 @@
+// Package host is the runtime as a library: it turns a profile into a running
+// graph of providers, plugins and the waterfall, and makes model calls.
+//
+// A [Graph] is immutable: what is running. [Open] reads the profile, opens the
+// store, starts what the profile names, and returns a [Runtime]; an entry that
+// cannot start fails alone and is listed with its reason. A call ends on the
+// graph it began on. [Runtime.Close] drains plugins and stops them.
+//
+// Commands and servers stand on top of this package (host/cli, host/gateway);
+// it knows neither.
+package host

@@ -1,0 +1,140 @@
+// Package gateway serves the vendors' own APIs on this machine: what a client
+// sends to a vendor it can send here, and every call runs through the runtime's
+// waterfall.
+//
+// Nothing of an answer reaches the client before visible content has come, so a
+// failure before that is either invisible or a real HTTP status. When client
+// and vendor speak the same dialect the vendor's bytes are relayed as they are;
+// else events are decoded from one dialect and encoded in the other. An answer
+// that breaks after it has begun ends with the dialect's own error event and an
+// aborted connection: several clients take a clean end for success.
+//
+// The server listens on loopback unless it is given a token. It checks Host and
+// Origin, since a browser page can reach loopback too.
+package gateway
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"spillway/host"
+	"spillway/host/dialect"
+	"spillway/host/profile"
+)
+
+// Options of a gateway.
+type Options struct {
+	Runtime *host.Runtime
+	// Token, if set, must come with every request, as a bearer token or as
+	// x-api-key.
+	Token profile.Secret
+	// Hosts are further names under which the gateway may be addressed.
+	Hosts []string
+	Log   *slog.Logger
+}
+
+// maxBody bounds a request's body: more than the largest vendor takes.
+const maxBody = 64 << 20
+
+// Server answers requests. It is an http.Handler.
+type Server struct {
+	runtime *host.Runtime
+	token   profile.Secret
+	hosts   []string
+	log     *slog.Logger
+	mux     *http.ServeMux
+}
+
+// New returns a gateway.
+func New(o Options) *Server {
+	s := &Server{runtime: o.Runtime, token: o.Token, hosts: o.Hosts, log: o.Log, mux: http.NewServeMux()}
+	anthropic, openai := s.answers(dialect.Anthropic()), s.answers(dialect.OpenAI())
+	s.mux.HandleFunc("POST /v1/messages", anthropic)
+	s.mux.HandleFunc("POST /v1/chat/completions", openai)
+	s.mux.HandleFunc("POST /chat/completions", openai)
+	s.mux.HandleFunc("GET /v1/models", s.models)
+	s.mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
+	s.mux.HandleFunc("HEAD /", func(http.ResponseWriter, *http.Request) {})
+	s.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		refuse(w, http.StatusNotFound, "no such resource: "+r.Method+" "+r.URL.Path+" (there are: POST /v1/messages, POST /v1/chat/completions, GET /v1/models)")
+	})
+	return s
+}
+
+// HTTPServer returns a server for h with the limits a gateway needs: a client
+// may take its time to read, but not to send its headers.
+func HTTPServer(h http.Handler) *http.Server {
+	return &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10}
+}
+
+// ServeHTTP implements http.Handler.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case !s.hostAllowed(r.Host):
+		refuse(w, http.StatusForbidden, fmt.Sprintf("host %q is not served here", r.Host))
+	case !s.originAllowed(r):
+		refuse(w, http.StatusForbidden, "requests from other origins are refused")
+	case !s.authorised(r):
+		w.Header().Set("WWW-Authenticate", "Bearer")
+		refuse(w, http.StatusUnauthorized, "this gateway needs its token, as a bearer token or as x-api-key")
+	default:
+		s.mux.ServeHTTP(w, r)
+	}
+}
+
+// hostAllowed keeps pages away that point a name of theirs at loopback.
+func (s *Server) hostAllowed(host string) bool {
+	name := host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		name = h
+	}
+	name = strings.Trim(name, "[]")
+	if ip := net.ParseIP(name); name == "localhost" || ip != nil && ip.IsLoopback() {
+		return true
+	}
+	for _, h := range s.hosts {
+		if strings.EqualFold(h, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// originAllowed refuses what a browser sends for another site's page.
+func (s *Server) originAllowed(r *http.Request) bool {
+	origin := r.Header.Get("Origin")
+	if site := r.Header.Get("Sec-Fetch-Site"); site == "cross-site" {
+		return false
+	}
+	if origin == "" {
+		return true
+	}
+	_, host, ok := strings.Cut(origin, "://")
+	return ok && host == r.Host
+}
+
+func (s *Server) authorised(r *http.Request) bool {
+	if s.token == "" {
+		return true
+	}
+	given := r.Header.Get("X-Api-Key")
+	if bearer, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
+		given = bearer
+	}
+	a, b := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(s.token.Reveal()))
+	return subtle.ConstantTimeCompare(a[:], b[:]) == 1
+}
+
+// refuse answers a request that belongs to no dialect.
+func refuse(w http.ResponseWriter, status int, message string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Should-Retry", "false")
+	w.WriteHeader(status)
+	fmt.Fprintf(w, `{"error":{"type":"invalid_request_error","message":%q}}`+"\n", message)
+}

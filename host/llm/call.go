@@ -1,0 +1,87 @@
+package llm
+
+import (
+	"iter"
+	"net/http"
+	"sync"
+
+	"spillway/host/dialect"
+	"spillway/sdk"
+)
+
+// Call is one model call of the runtime, shared by all its attempts.
+type Call struct {
+	ID      string
+	Request sdk.Request
+	Payload *Payload
+	Trace   *Trace
+}
+
+// Payload is what a call says: the client's own bytes, decoded only if somebody
+// needs that.
+type Payload struct {
+	Dialect dialect.Dialect
+	Body    []byte
+	Header  http.Header // of the client, by the gateway's allow-list; may be nil
+
+	once   sync.Once
+	prompt *sdk.Prompt
+	err    error
+}
+
+// NewPayload is the payload of a client's request.
+func NewPayload(d dialect.Dialect, body []byte, h http.Header) *Payload {
+	return &Payload{Dialect: d, Body: body, Header: h}
+}
+
+// PromptPayload is the payload of a call made inside the runtime.
+func PromptPayload(p *sdk.Prompt) *Payload {
+	w := &Payload{prompt: p}
+	w.once.Do(func() {})
+	return w
+}
+
+// Prompt decodes the payload, once. The result is shared: do not modify it.
+func (p *Payload) Prompt() (*sdk.Prompt, error) {
+	p.once.Do(func() { p.prompt, p.err = p.Dialect.ParseRequest(p.Body) })
+	return p.prompt, p.err
+}
+
+// Raw is implemented by a vendor's stream. Its bytes can be relayed in the place
+// of its events; either Frames or Events is ranged over, once.
+type Raw interface {
+	sdk.Stream
+	// Dialect is that of the bytes.
+	Dialect() dialect.Dialect
+	// Head is the vendor's response. It is there once the stream was awaited or
+	// is being ranged over.
+	Head() Head
+	// Frames yields the answer's frames. The last one has a Mark of kind
+	// MarkTerminal, supplied if the vendor forgot it; or Failure is set. A frame
+	// is valid until the next.
+	Frames() iter.Seq[Frame]
+	// Whole is the body of an answer that is not a stream, or the failure.
+	Whole() ([]byte, *sdk.Failure)
+}
+
+// Head is the beginning of a vendor's response.
+type Head struct {
+	Status int
+	Header http.Header
+}
+
+// Frame is one frame of a relayed answer.
+type Frame struct {
+	Raw     []byte
+	Mark    dialect.Mark
+	Failure *sdk.Failure // the answer ends here, broken
+}
+
+// Reply is a vendor's own answer to a failed attempt, kept for the caller whose
+// fault it was.
+type Reply struct {
+	Dialect string
+	Status  int
+	Type    string // Content-Type
+	Body    []byte
+}

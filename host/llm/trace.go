@@ -1,0 +1,194 @@
+package llm
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"spillway/host/state/record"
+	"spillway/sdk"
+)
+
+// Trace gathers the record of one request while it runs: the host's own facts
+// about each attempt and what plugins say of them. It is safe for concurrent
+// use. Store is called with a copy whenever a finished request's record has
+// changed.
+type Trace struct {
+	store  func(record.Request)
+	notice func(record.Attempt)
+
+	mu       sync.Mutex
+	rec      record.Request
+	reply    []*Reply // by attempt
+	finished bool
+}
+
+// NewTrace begins a record. store and notice may be nil; notice hears of every
+// attempt as it is dispatched.
+func NewTrace(rec record.Request, store func(record.Request), notice func(record.Attempt)) *Trace {
+	rec.Started = time.Now()
+	return &Trace{store: store, notice: notice, rec: rec}
+}
+
+// Begin notes a dispatch and returns its number, from 1.
+func (t *Trace) Begin(r sdk.Request) int {
+	d := r.Dispatch
+	t.mu.Lock()
+	kind := d.Kind
+	if kind == "" {
+		kind = sdk.KindPrimary
+	}
+	a := record.Attempt{
+		N: len(t.rec.Attempts) + 1, Kind: kind, Route: r.Route(), Key: d.Key, Reason: d.Reason,
+		Delay: record.Duration(d.Delay), Skipped: d.Skipped,
+	}
+	t.rec.Attempts = append(t.rec.Attempts, a)
+	t.reply = append(t.reply, nil)
+	t.mu.Unlock()
+	if t.notice != nil {
+		t.notice(a)
+	}
+	return a.N
+}
+
+// End notes how attempt n ended, and the vendor's reply if it is to be kept.
+func (t *Trace) End(n int, o sdk.Outcome, reply *Reply) {
+	t.update(func() {
+		a := &t.rec.Attempts[n-1]
+		a.Key = o.Key
+		a.End(o)
+		t.reply[n-1] = reply
+	})
+}
+
+// Decide adds a plugin's decision.
+func (t *Trace) Decide(d sdk.Decision) { t.update(func() { t.rec.Decide(d) }) }
+
+// Reply is the vendor's own answer to attempt n, nil if none was kept.
+func (t *Trace) Reply(n int) *Reply {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if n < 1 || n > len(t.reply) {
+		return nil
+	}
+	return t.reply[n-1]
+}
+
+// Finish closes the record. f is what the caller was told, nil for success;
+// committed says whether the caller had seen something.
+func (t *Trace) Finish(f *sdk.Failure, committed bool) {
+	t.update(func() {
+		t.finished = true
+		t.rec.Took = record.Duration(time.Since(t.rec.Started))
+		t.rec.Outcome = outcomeOf(t.rec.Attempts, f, committed)
+		if f != nil {
+			rf := record.FailureOf(f)
+			t.rec.Failure = &rf
+		}
+	})
+}
+
+func outcomeOf(attempts []record.Attempt, f *sdk.Failure, committed bool) record.Outcome {
+	switch {
+	case f == nil && len(attempts) == 0:
+		return record.OK // a listener answered
+	case f == nil:
+		// The strongest kind that was needed on the way names the outcome.
+		out := record.OK
+		for _, a := range attempts {
+			switch a.Kind {
+			case sdk.KindRetry:
+				if out == record.OK {
+					out = record.OKAfterRetry
+				}
+			case sdk.KindFailover:
+				if out != record.OKAfterFallback {
+					out = record.OKAfterFailover
+				}
+			case sdk.KindFallback:
+				out = record.OKAfterFallback
+			case sdk.KindPrimary, sdk.KindProbe, sdk.KindResume:
+			}
+		}
+		return out
+	case f.Code == sdk.CodeAborted:
+		return record.Cancelled
+	case committed:
+		return record.FailedMidstream
+	}
+	return record.FailedClean
+}
+
+// Record returns a copy of the record so far.
+func (t *Trace) Record() record.Request {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.copy()
+}
+
+func (t *Trace) copy() record.Request {
+	rec := t.rec
+	rec.Attempts = slices.Clone(rec.Attempts)
+	return rec
+}
+
+func (t *Trace) update(f func()) {
+	t.mu.Lock()
+	f()
+	var rec record.Request
+	finished := t.finished && t.store != nil
+	if finished {
+		rec = t.copy()
+	}
+	t.mu.Unlock()
+	if finished {
+		t.store(rec)
+	}
+}
+
+// Traces finds the trace that a plugin's decision belongs to. Decisions may
+// come a little after the request has ended, so the last ones are kept.
+type Traces struct {
+	mu   sync.Mutex
+	byID map[string]*Trace
+	ring []string
+	next int
+}
+
+// keptTraces is how many requests a late decision can still find: those of a
+// second at a thousand a second.
+const keptTraces = 1024
+
+// Add makes a trace findable.
+func (ts *Traces) Add(id string, t *Trace) {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	if ts.byID == nil {
+		ts.byID, ts.ring = map[string]*Trace{}, make([]string, keptTraces)
+	}
+	delete(ts.byID, ts.ring[ts.next])
+	ts.ring[ts.next] = id
+	ts.next = (ts.next + 1) % keptTraces
+	ts.byID[id] = t
+}
+
+// Decide passes a decision to its request, if that is still known.
+func (ts *Traces) Decide(d sdk.Decision) {
+	ts.mu.Lock()
+	t := ts.byID[d.Call]
+	ts.mu.Unlock()
+	if t != nil {
+		t.Decide(d)
+	}
+}
+
+// Dropped notes what the dialect of attempt n could not carry.
+func (t *Trace) Dropped(n int, names []string) {
+	if len(names) == 0 {
+		return
+	}
+	t.update(func() { t.rec.Attempts[n-1].Dropped = names })
+}
+
+// Malformed notes a frame of attempt n that was no JSON and was left out.
+func (t *Trace) Malformed(n int) { t.update(func() { t.rec.Attempts[n-1].Malformed++ }) }

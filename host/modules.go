@@ -1,0 +1,162 @@
+package host
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"spillway/host/profile"
+	"spillway/host/provider"
+	"spillway/host/sim"
+)
+
+// modules are the built-in ones.
+//
+//	provider            a vendor in all dialects it offers, the client's own first
+//	provider-anthropic  … in the Messages dialect only
+//	provider-openai     … in the Chat Completions dialect only
+//	provider-sim        a simulated vendor on loopback, failing as scripted
+var modules = []string{"provider", "provider-anthropic", "provider-openai", "provider-sim"}
+
+//go:embed provider.schema.json
+var providerSchema []byte
+
+// providerConfig is the config of a provider's entry.
+type providerConfig struct {
+	Vendor  string            `json:"vendor"`
+	BaseURL string            `json:"base_url"`
+	Auth    string            `json:"auth"`
+	Key     secretText        `json:"key"`
+	Keys    []secretText      `json:"keys"`
+	Headers map[string]string `json:"headers"`
+	Models  []providerModel   `json:"models"`
+	Script  string            `json:"script"`
+	Answer  string            `json:"answer"`
+}
+
+// secretText reads a string into a Secret, which prints as [redacted] from
+// there on.
+type secretText = profile.Secret
+
+// providerModel reads {id, …} and the short form id.
+type providerModel provider.Model
+
+func (m *providerModel) UnmarshalJSON(b []byte) error {
+	if json.Unmarshal(b, &m.ID) == nil {
+		return nil
+	}
+	return json.Unmarshal(b, (*provider.Model)(m))
+}
+
+// provider makes a provider of an entry; nil, nil if the entry is none.
+func (b *builder) provider(ctx context.Context, e profile.Entry) (*provider.Provider, error) {
+	if !slices.Contains(modules, e.Name) {
+		return nil, nil
+	}
+	if e.Err != nil {
+		return nil, e.Err
+	}
+	if err := validate(e, providerSchema); err != nil {
+		return nil, err
+	}
+	raw, err := configJSON(e)
+	if err != nil {
+		return nil, err
+	}
+	var c providerConfig
+	if err := json.Unmarshal(raw, &c); err != nil {
+		return nil, err
+	}
+	if c.Vendor == "" {
+		c.Vendor = e.ID
+	}
+	o := provider.Options{Name: e.ID, Vendor: b.vendors[c.Vendor], VendorName: c.Vendor, Headers: c.Headers}
+	if c.Auth != "" {
+		o.Vendor.Auth = c.Auth
+	}
+	if c.Models != nil {
+		o.Vendor.Models = make([]provider.Model, len(c.Models))
+		for i, m := range c.Models {
+			o.Vendor.Models[i] = provider.Model(m)
+		}
+	}
+	if e.Name == "provider-sim" {
+		if err := b.simulate(ctx, e.ID, c, &o); err != nil {
+			return nil, err
+		}
+		return provider.New(o)
+	}
+	if err := endpoints(e.Name, c, &o); err != nil {
+		return nil, err
+	}
+	if o.Keys, err = b.keys(e, c, o.Vendor); err != nil {
+		return nil, err
+	}
+	return provider.New(o)
+}
+
+// endpoints chooses the base URLs that the module and base_url leave.
+func endpoints(module string, c providerConfig, o *provider.Options) error {
+	only := strings.TrimPrefix(strings.TrimPrefix(module, "provider"), "-")
+	if only == "" {
+		if c.BaseURL != "" {
+			return fmt.Errorf("base_url: its dialect must be said: use provider-anthropic or provider-openai")
+		}
+		return nil
+	}
+	base := c.BaseURL
+	if base == "" {
+		base = o.Vendor.Endpoints[only]
+	}
+	if base == "" {
+		return fmt.Errorf("vendor %q has no %s endpoint that we know of: give base_url", c.Vendor, only)
+	}
+	o.Vendor.Endpoints = map[string]string{only: base}
+	return nil
+}
+
+// keys are the configured ones, else those of the vendor's usual variables.
+func (b *builder) keys(e profile.Entry, c providerConfig, v provider.Vendor) ([]profile.Secret, error) {
+	keys := c.Keys
+	if c.Key != "" {
+		keys = append([]profile.Secret{c.Key}, keys...)
+	}
+	keys = slices.DeleteFunc(keys, func(k profile.Secret) bool { return k == "" })
+	if len(keys) > 0 {
+		return keys, nil
+	}
+	for _, name := range v.KeyEnv {
+		if k, ok := b.runtime.opts.Env(name); ok && k != "" {
+			return []profile.Secret{profile.Secret(k)}, nil
+		}
+	}
+	missing := slices.Concat(e.Unset, v.KeyEnv)
+	if len(missing) > 0 {
+		slices.Sort(missing)
+		return nil, fmt.Errorf("no key: set %s", strings.Join(slices.Compact(missing), " or "))
+	}
+	return nil, nil
+}
+
+// simulate starts a simulated vendor for an entry.
+func (b *builder) simulate(ctx context.Context, id string, c providerConfig, o *provider.Options) error {
+	v := sim.Vendor{Name: id, Like: c.Vendor, Script: c.Script, Answer: sim.Answer{Text: c.Answer}}
+	for _, m := range o.Vendor.Models {
+		v.Models = append(v.Models, m.ID)
+	}
+	s, err := sim.New(sim.Options{Vendors: []sim.Vendor{v}})
+	if err != nil {
+		return err
+	}
+	if err := s.Start(context.WithoutCancel(ctx), "127.0.0.1:0"); err != nil {
+		return err
+	}
+	b.graph.sims = append(b.graph.sims, s)
+	base := s.Vendor(id).URL() + "/v1"
+	o.Vendor.Endpoints = map[string]string{"anthropic": base, "openai": base}
+	o.Keys = []profile.Secret{"sim-" + profile.Secret(id)}
+	return nil
+}

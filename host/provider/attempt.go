@@ -1,0 +1,434 @@
+package provider
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"sync"
+	"time"
+
+	"spillway/host/dialect"
+	"spillway/host/dialect/failure"
+	"spillway/host/llm"
+	"spillway/host/sse"
+	"spillway/sdk"
+)
+
+// Bounds of what is read from a vendor.
+const (
+	maxWhole = 64 << 20 // an answer that is not streamed
+	maxError = 1 << 20  // an error's body
+	maxHeld  = 1 << 20  // frames before visible content; real ones have under 4 KiB
+)
+
+// Defaults of the limits, for a call that no listener has given any.
+const (
+	defaultFirstContent = 2 * time.Minute
+	defaultWholeAnswer  = 10 * time.Minute
+	defaultIdle         = 20 * time.Second
+	defaultTotal        = 30 * time.Minute
+	// afterFinish is how long usage and the terminal may take to follow the
+	// finish event.
+	afterFinish = 2 * time.Second
+)
+
+// limitError is the cause with which a limit cancels an attempt.
+type limitError struct{ rule, text string }
+
+func (e *limitError) Error() string { return e.text }
+
+var (
+	errFirstContent = &limitError{"limit.first_content", "no content in time"}
+	errIdle         = &limitError{"limit.idle", "no further content in time"}
+	errTotal        = &limitError{"limit.total", "the answer took too long"}
+	errAfterFinish  = &limitError{"limit.after_finish", "the answer had finished"}
+)
+
+var errClosed = errors.New("given up")
+
+// attempt is one dispatch to the vendor, sent on first use.
+type attempt struct {
+	provider *Provider
+	call     *llm.Call
+	request  sdk.Request
+	payload  *llm.Payload
+	dialect  dialect.Dialect
+
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+
+	// What follows belongs to the one goroutine that reads.
+	begun     bool
+	number    int // in the trace
+	print     string
+	started   time.Time
+	resp      *http.Response
+	frames    *sse.Reader
+	limit     limiter
+	held      []heldFrame
+	heldBytes int
+	whole     []byte
+	seen      bool // a data frame came
+	finished  bool // a finish came; usage and the terminal may follow
+	over      bool // nothing more will be read
+	failure   *sdk.Failure
+	reply     *llm.Reply
+	facts     sdk.Outcome
+
+	mu      sync.Mutex
+	used    bool
+	ended   *sdk.Outcome
+	waiting []func(sdk.Outcome)
+}
+
+var (
+	_ llm.Raw      = (*attempt)(nil)
+	_ sdk.Awaiter  = (*attempt)(nil)
+	_ sdk.Reporter = (*attempt)(nil)
+)
+
+// heldFrame is a frame that came before visible content.
+type heldFrame struct {
+	event string
+	data  []byte
+	raw   []byte
+	mark  dialect.Mark
+}
+
+func (p *Provider) attempt(ctx context.Context, c *llm.Call, r sdk.Request, payload *llm.Payload) *attempt {
+	a := &attempt{provider: p, call: c, request: r, payload: payload, dialect: p.dialectFor(payload)}
+	a.ctx, a.cancel = context.WithCancelCause(ctx)
+	return a
+}
+
+// Dialect implements llm.Raw.
+func (a *attempt) Dialect() dialect.Dialect { return a.dialect }
+
+// Head implements llm.Raw.
+func (a *attempt) Head() llm.Head {
+	if a.resp == nil {
+		return llm.Head{}
+	}
+	return llm.Head{Status: a.resp.StatusCode, Header: a.resp.Header}
+}
+
+// Close implements sdk.Stream. Whoever reads settles the outcome.
+func (a *attempt) Close() error {
+	a.cancel(errClosed)
+	return nil
+}
+
+// begin sends the request and reads the response's head, or the whole of an
+// answer that is not streamed. It runs once.
+func (a *attempt) begin() {
+	if a.begun {
+		return
+	}
+	a.begun = true
+	secret, print := a.provider.key(a.request.Dispatch.Key)
+	a.print = print
+	r := a.request
+	r.Dispatch.Key = print
+	a.number = a.call.Trace.Begin(r)
+	if !a.wait(r.Dispatch.Delay) {
+		a.fail(a.caused(nil))
+		return
+	}
+	body, err := a.body()
+	if err != nil {
+		a.fail(asFailure(err))
+		return
+	}
+	req, err := http.NewRequestWithContext(
+		context.WithValue(a.ctx, connectLimit{}, r.Dispatch.Limits.Connect),
+		http.MethodPost, a.provider.bases[a.dialect.Name()]+paths[a.dialect.Name()], bytes.NewReader(body))
+	if err != nil {
+		a.fail(sdk.NewFailure(sdk.CodeInvalidRequest, "provider.request", "the provider's address is not usable"))
+		return
+	}
+	a.provider.header(req.Header, a.payload.Header, a.dialect, secret.Reveal(), r.Stream)
+
+	a.started = time.Now()
+	a.limit.start(a.cancel, a.firstLimit(), errFirstContent)
+	a.resp, err = a.provider.client.Do(req)
+	if err != nil {
+		a.fail(a.caused(err))
+		return
+	}
+	a.read()
+}
+
+// wait holds an attempt back; false if it was given up meanwhile.
+func (a *attempt) wait(d time.Duration) bool {
+	if d <= 0 {
+		return a.ctx.Err() == nil
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-a.ctx.Done():
+		return false
+	}
+}
+
+func (a *attempt) firstLimit() time.Duration {
+	switch l := a.request.Dispatch.Limits.FirstContent; {
+	case l > 0:
+		return l
+	case a.request.Stream:
+		return defaultFirstContent
+	}
+	return defaultWholeAnswer
+}
+
+// body is what to send: the client's bytes if the vendor speaks its dialect.
+func (a *attempt) body() ([]byte, error) {
+	if a.payload.Body != nil && a.payload.Dialect == a.dialect {
+		return a.dialect.Redirect(a.payload.Body, a.request.Model)
+	}
+	p, err := a.payload.Prompt()
+	if err != nil {
+		return nil, err
+	}
+	body, dropped, err := a.dialect.BuildRequest(p, dialect.Outbound{
+		Model: a.request.Model, Stream: a.request.Stream, MaxTokens: a.provider.maxOutput(a.request.Model),
+		Quirks: a.provider.data.Quirks,
+	})
+	a.call.Trace.Dropped(a.number, dropped)
+	return body, err
+}
+
+// maxOutput is the limit to name where a dialect demands one and the caller
+// has none.
+func (p *Provider) maxOutput(model string) int {
+	for _, m := range p.data.Models {
+		if m.ID == model {
+			return m.MaxOutput
+		}
+	}
+	return 0
+}
+
+// header writes the vendor's request headers: its credential, what its dialect
+// demands, and those of the client that it understands.
+func (p *Provider) header(h, client http.Header, d dialect.Dialect, secret string, stream bool) {
+	for _, name := range p.data.Pass {
+		if v := client.Values(name); len(v) > 0 {
+			h[http.CanonicalHeaderKey(name)] = v
+		}
+	}
+	h.Set("Content-Type", "application/json")
+	h.Set("Accept", "application/json")
+	if stream {
+		h.Set("Accept", "text/event-stream")
+	}
+	h.Set("Accept-Encoding", "identity") // frames are read on the way
+	h.Set("User-Agent", userAgent)
+	if d.Name() == "anthropic" && h.Get("Anthropic-Version") == "" {
+		h.Set("Anthropic-Version", anthropicVersion)
+	}
+	for k, v := range p.headers {
+		h.Set(k, v)
+	}
+	if secret == "" {
+		return
+	}
+	if p.data.Auth == authAPIKey {
+		h.Set("X-Api-Key", secret)
+	} else {
+		h.Set("Authorization", "Bearer "+secret)
+	}
+}
+
+const (
+	userAgent = "spillway"
+	// anthropicVersion is the version that every Messages endpoint accepts.
+	anthropicVersion = "2023-06-01"
+)
+
+// read takes in the response's head and decides how the rest is read.
+func (a *attempt) read() {
+	if a.resp.Header.Get("Content-Encoding") == "gzip" { // although identity was asked for
+		a.resp.Body = &gunzip{body: a.resp.Body}
+	}
+	kind, _, _ := mime.ParseMediaType(a.resp.Header.Get("Content-Type"))
+	if a.resp.StatusCode/100 == 2 && a.request.Stream && kind == "text/event-stream" {
+		a.frames = sse.NewReader(a.resp.Body, 0)
+		return
+	}
+	limit := int64(maxWhole)
+	if a.resp.StatusCode/100 != 2 {
+		limit = maxError
+	}
+	body, err := io.ReadAll(io.LimitReader(a.resp.Body, limit))
+	ev := failure.Evidence{Phase: sdk.PhaseResponse, Body: body}
+	if err != nil {
+		ev.Err = a.cause(err)
+	}
+	if a.resp.StatusCode/100 != 2 {
+		a.reply = &llm.Reply{Dialect: a.dialect.Name(), Status: a.resp.StatusCode, Type: a.resp.Header.Get("Content-Type"), Body: body}
+		a.fail(a.judge(ev))
+		return
+	}
+	if err != nil {
+		a.fail(a.caused(err))
+		return
+	}
+	events, ok := a.dialect.ParseAnswer(body)
+	if !ok || a.request.Stream {
+		a.fail(a.judge(ev))
+		return
+	}
+	a.whole = body
+	a.summarise(events)
+}
+
+// summarise takes the facts of an answer that is not streamed.
+func (a *attempt) summarise(events []sdk.Event) {
+	for _, e := range events {
+		if e.Kind == sdk.KindUsage {
+			a.facts.Usage = a.facts.Usage.Merge(*e.Usage)
+		}
+		if e.Kind == sdk.KindFinish {
+			a.facts.Finish = e.Finish
+		}
+		if a.request.Dispatch.Visible.Shows(e) {
+			a.commit()
+		}
+	}
+	a.finished, a.over = true, true
+	a.checkEmpty()
+}
+
+// checkEmpty turns an answer that says nothing into a failure: one that cost no
+// output either is a vendor's fault, not a model's choice.
+func (a *attempt) checkEmpty() {
+	if !a.facts.Committed && a.facts.Finish == sdk.FinishStop && a.facts.Usage.Output == 0 {
+		a.fail(sdk.NewFailure(sdk.CodeEmptyResponse, "shape:no content", "the vendor's answer is empty"))
+	}
+}
+
+func (a *attempt) commit() {
+	if !a.facts.Committed {
+		a.facts.Committed, a.facts.FirstContent = true, time.Since(a.started)
+	}
+}
+
+// judge completes evidence and turns it into a failure.
+func (a *attempt) judge(ev failure.Evidence) *sdk.Failure {
+	ev.Vendor, ev.Dialect, ev.Content, ev.Now = a.provider.vendor, a.dialect.Name(), a.facts.Committed, time.Now()
+	ev.Silence = a.limit.quiet
+	if a.resp != nil {
+		ev.Status, ev.Header = a.resp.StatusCode, a.resp.Header
+	}
+	return failure.From(ev)
+}
+
+// cause is why reading failed: the reason for which the attempt was cancelled,
+// if it was.
+func (a *attempt) cause(err error) error {
+	if a.ctx.Err() != nil {
+		return context.Cause(a.ctx)
+	}
+	return err
+}
+
+// caused is the failure of an exchange that broke with err.
+func (a *attempt) caused(err error) *sdk.Failure {
+	err = a.cause(err)
+	if le, ok := errors.AsType[*limitError](err); ok {
+		f := sdk.NewFailure(sdk.CodeTimeout, le.rule, fmt.Sprintf("%s (%s)", le.text, a.limit.period))
+		f.Phase = a.phase()
+		return f
+	}
+	if a.ctx.Err() != nil {
+		f := sdk.NewFailure(sdk.CodeAborted, "caller", "the caller is gone")
+		if errors.Is(err, errClosed) {
+			f.Message = "the attempt was given up"
+		}
+		f.Phase = a.phase()
+		return f
+	}
+	return a.judge(failure.Evidence{Phase: a.phase(), Err: err})
+}
+
+func (a *attempt) phase() sdk.Phase {
+	switch {
+	case a.resp == nil:
+		return sdk.PhaseTransport
+	case a.frames == nil:
+		return sdk.PhaseResponse
+	}
+	return sdk.PhaseStream
+}
+
+func asFailure(err error) *sdk.Failure {
+	if f, ok := errors.AsType[*sdk.Failure](err); ok {
+		return f
+	}
+	return sdk.NewFailure(sdk.CodeInvalidRequest, "dialect.request", err.Error())
+}
+
+// gunzip decompresses a body as it is read.
+type gunzip struct {
+	body io.ReadCloser
+	r    *gzip.Reader
+}
+
+func (g *gunzip) Read(p []byte) (int, error) {
+	if g.r == nil {
+		r, err := gzip.NewReader(g.body)
+		if err != nil {
+			return 0, err
+		}
+		g.r = r
+	}
+	return g.r.Read(p)
+}
+
+func (g *gunzip) Close() error { return g.body.Close() }
+
+// limiter is the one timer of an attempt. It cancels with the cause of the
+// limit in force, and counts only the time spent waiting for the vendor: a slow
+// consumer is not a silent vendor.
+type limiter struct {
+	cancel context.CancelCauseFunc
+	timer  *time.Timer
+	cause  error
+	period time.Duration
+	quiet  time.Duration // waited since the last meaningful event
+
+	mu sync.Mutex // guards cause and period against the timer
+}
+
+// start begins with the limit on the first content, which runs without pause.
+func (l *limiter) start(cancel context.CancelCauseFunc, d time.Duration, cause error) {
+	l.cancel, l.cause, l.period = cancel, cause, d
+	l.timer = time.AfterFunc(d, func() {
+		l.mu.Lock()
+		cause := l.cause
+		l.mu.Unlock()
+		l.cancel(cause)
+	})
+}
+
+// set puts another limit in force, from now.
+func (l *limiter) set(d time.Duration, cause error) {
+	l.mu.Lock()
+	l.cause, l.period = cause, d
+	l.mu.Unlock()
+	l.timer.Reset(max(d-l.quiet, 0))
+}
+
+func (l *limiter) stop() {
+	if l.timer != nil {
+		l.timer.Stop()
+	}
+}

@@ -1,0 +1,227 @@
+package provider
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"spillway/host/dialect"
+	"spillway/host/dialect/failure"
+	"spillway/sdk"
+)
+
+// AwaitVisible implements sdk.Awaiter.
+func (a *attempt) AwaitVisible(ctx context.Context) *sdk.Failure {
+	defer context.AfterFunc(ctx, func() { a.cancel(context.Cause(ctx)) })()
+	a.begin()
+	for !a.over && !a.facts.Committed {
+		f, ok := a.next()
+		if !ok {
+			break
+		}
+		a.hold(f)
+	}
+	if a.failure != nil && !a.facts.Committed {
+		a.settle()
+		return a.failure
+	}
+	return nil
+}
+
+// hold keeps a frame that came before visible content, and the frame that
+// brought it.
+func (a *attempt) hold(f heldFrame) {
+	a.heldBytes += len(f.raw)
+	if a.heldBytes > maxHeld {
+		a.fail(sdk.NewFailure(sdk.CodeServer, "limit.held", "the vendor sends frames without content"))
+		return
+	}
+	raw := append([]byte(nil), f.raw...)
+	data := append([]byte(nil), f.data...)
+	a.held = append(a.held, heldFrame{event: f.event, data: data, raw: raw, mark: f.mark})
+}
+
+// next reads the following frame that means something. The result is valid
+// until the next call; ok is false at the end, good or bad.
+func (a *attempt) next() (f heldFrame, ok bool) {
+	for !a.over {
+		a.arm()
+		waited := time.Now()
+		sf, err := a.frames.Next()
+		a.limit.quiet += time.Since(waited)
+		if err != nil {
+			a.brokeOff(err)
+			return heldFrame{}, false
+		}
+		f = heldFrame{event: sf.Event, data: sf.Data, raw: sf.Raw, mark: dialect.Mark{Kind: dialect.MarkNoise}}
+		if sf.Partial { // the blank line is missing; what is whole JSON still counts
+			f.raw = append(append([]byte(nil), sf.Raw...), "\n\n"...)
+		}
+		if len(sf.Data) > 0 {
+			f.mark = a.dialect.Scan(sf.Event, sf.Data)
+			a.seen = true
+		}
+		if a.take(f) {
+			return f, true
+		}
+	}
+	return heldFrame{}, false
+}
+
+// arm puts the limit in force that fits what is being waited for.
+func (a *attempt) arm() {
+	switch {
+	case !a.facts.Committed:
+		return // the limit on the first content runs since the start
+	case a.finished:
+		a.limit.set(afterFinish, errAfterFinish)
+	default:
+		idle, cause := a.request.Dispatch.Limits.Idle, errIdle
+		if idle <= 0 {
+			idle = defaultIdle
+		}
+		total := a.request.Dispatch.Limits.Total
+		if total <= 0 {
+			total = defaultTotal
+		}
+		if left := total - time.Since(a.started); left < idle {
+			idle, cause = left, errTotal
+		}
+		a.limit.set(idle, cause)
+	}
+}
+
+// take notes what a frame means. It reports whether the frame is part of the
+// answer.
+func (a *attempt) take(f heldFrame) bool {
+	m := f.mark
+	a.facts.Usage = a.facts.Usage.Merge(m.Usage)
+	visible := a.request.Dispatch.Visible
+	if visible == 0 {
+		visible = sdk.DefaultVisible
+	}
+	if m.Visible&visible != 0 {
+		a.commit()
+	}
+	if m.Visible != 0 {
+		a.limit.quiet = 0
+	}
+	switch m.Kind {
+	case dialect.MarkInvalid:
+		a.call.Trace.Malformed(a.number)
+		return false
+	case dialect.MarkNoise, dialect.MarkContent:
+	case dialect.MarkFinish:
+		a.finished, a.facts.Finish = true, m.Finish
+		a.limit.quiet = 0
+	case dialect.MarkTerminal:
+		a.complete()
+		return a.failure == nil
+	case dialect.MarkError:
+		a.fail(a.judge(failure.Evidence{Phase: sdk.PhaseStream, Body: f.data}))
+		return false
+	}
+	return true
+}
+
+// brokeOff ends an attempt whose vendor sends no more. After a finish event
+// nothing is missing but formalities.
+func (a *attempt) brokeOff(err error) {
+	cause := a.cause(err)
+	switch {
+	case a.finished && (errors.Is(err, io.EOF) || errors.Is(cause, errAfterFinish) || a.ctx.Err() == nil):
+		a.complete()
+	case errors.Is(err, io.EOF) && !a.seen:
+		a.fail(a.judge(failure.Evidence{Phase: sdk.PhaseStream}))
+	case errors.Is(err, io.EOF):
+		a.fail(a.caused(io.ErrUnexpectedEOF))
+	default:
+		a.fail(a.caused(err))
+	}
+}
+
+// complete ends an attempt well. A terminal without a finish is no end: the
+// answer is cut.
+func (a *attempt) complete() {
+	if !a.finished {
+		a.fail(a.caused(io.ErrUnexpectedEOF))
+		return
+	}
+	a.over = true
+	a.checkEmpty()
+}
+
+// fail ends an attempt badly.
+func (a *attempt) fail(f *sdk.Failure) {
+	f.Attempt = a.number
+	a.failure, a.over = f, true
+}
+
+// settle reports the outcome, once, and frees the connection.
+func (a *attempt) settle() {
+	a.limit.stop()
+	if a.resp != nil {
+		if a.failure == nil && a.frames != nil {
+			a.drain()
+		}
+		a.resp.Body.Close()
+	}
+	a.cancel(errClosed)
+	o := a.facts
+	o.Call, o.Attempt, o.Route, o.Key = a.call.ID, a.number, a.request.Route(), a.print
+	o.Kind, o.Tag = a.request.Dispatch.Kind, a.request.Dispatch.Tag
+	o.Started, o.Failure, o.Stream = a.started, a.failure, a.request.Stream
+	o.PromptTokens = a.request.Shape.PromptTokens
+	if !a.started.IsZero() {
+		o.Took = time.Since(a.started)
+	}
+	if o.Failure != nil {
+		o.Finish = sdk.FailEvent(o.Failure).Finish
+	}
+	a.mu.Lock()
+	if a.ended != nil {
+		a.mu.Unlock()
+		return
+	}
+	a.ended = &o
+	waiting := a.waiting
+	a.waiting = nil
+	a.mu.Unlock()
+	a.call.Trace.End(a.number, o, a.reply)
+	for _, f := range waiting {
+		f(o)
+	}
+}
+
+// drain reads to the end of a finished body, so that the connection can be used
+// again. The end has mostly arrived with the terminal.
+func (a *attempt) drain() {
+	a.limit.set(a.limit.quiet+50*time.Millisecond, errAfterFinish)
+	_, _ = io.CopyN(io.Discard, a.resp.Body, 4<<10)
+	a.limit.stop()
+}
+
+// OnOutcome implements sdk.Reporter.
+func (a *attempt) OnOutcome(f func(sdk.Outcome)) {
+	a.mu.Lock()
+	if a.ended == nil {
+		a.waiting = append(a.waiting, f)
+		a.mu.Unlock()
+		return
+	}
+	o := *a.ended
+	a.mu.Unlock()
+	f(o)
+}
+
+// use claims the attempt for one consumer.
+func (a *attempt) use() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.used {
+		return false
+	}
+	a.used = true
+	return true
+}

@@ -1,0 +1,52 @@
+package provider
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+
+	"spillway/host/dialect"
+)
+
+// maxModels bounds a vendor's model list.
+const maxModels = 4096
+
+// Models fetches a provider's model list, in the order the vendor gives it.
+func (s *Set) Models(ctx context.Context, name string) ([]string, error) {
+	p := s.byName[name]
+	if p == nil {
+		return nil, fmt.Errorf("no provider %q", name)
+	}
+	d, _ := dialect.ByName(p.prefer)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.bases[p.prefer]+"/models", nil)
+	if err != nil {
+		return nil, err
+	}
+	secret, _ := p.key("")
+	p.header(req.Header, nil, d, secret.Reveal(), false)
+	resp, err := p.client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("provider %q: model list: status %d", name, resp.StatusCode)
+	}
+	var list struct {
+		Data []struct {
+			ID string `json:"id"`
+		} `json:"data"`
+	}
+	if err := json.NewDecoder(io.LimitReader(resp.Body, maxError)).Decode(&list); err != nil {
+		return nil, fmt.Errorf("provider %q: model list: %w", name, err)
+	}
+	var ids []string
+	for _, m := range list.Data[:min(len(list.Data), maxModels)] {
+		if m.ID != "" {
+			ids = append(ids, m.ID)
+		}
+	}
+	return ids, nil
+}

@@ -1,0 +1,93 @@
+package provider
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+
+	"spillway/host/dialect"
+	"spillway/sdk"
+)
+
+// Vendor is what vendors.yml says of one vendor, and what a profile's entry may
+// override.
+type Vendor struct {
+	Endpoints map[string]string `yaml:"endpoints" json:"endpoints,omitempty"` // base URL by dialect
+	Auth      string            `yaml:"auth" json:"auth,omitempty"`           // "x-api-key" or "bearer"
+	KeyEnv    []string          `yaml:"key_env" json:"key_env,omitempty"`
+	Pass      []string          `yaml:"pass" json:"pass,omitempty"` // client headers it understands
+	Models    []Model           `yaml:"models" json:"models,omitempty"`
+	Quirks    dialect.Quirks    `yaml:"quirks" json:"quirks,omitzero"`
+}
+
+// Model is one model of a vendor.
+type Model struct {
+	ID           string   `yaml:"id" json:"id"`
+	Context      int      `yaml:"context" json:"context,omitempty"`
+	MaxOutput    int      `yaml:"max_output" json:"max_output,omitempty"`
+	Capabilities []string `yaml:"capabilities" json:"capabilities,omitempty"`
+}
+
+// ParseVendors reads vendors.yml strictly.
+func ParseVendors(data []byte) (map[string]Vendor, error) {
+	d := yaml.NewDecoder(bytes.NewReader(data))
+	d.KnownFields(true)
+	vendors := map[string]Vendor{}
+	if err := d.Decode(&vendors); err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("vendors: %w", err)
+	}
+	for name, v := range vendors {
+		if err := v.check(); err != nil {
+			return nil, fmt.Errorf("vendors: %s: %w", name, err)
+		}
+	}
+	return vendors, nil
+}
+
+func (v Vendor) check() error {
+	for name, base := range v.Endpoints {
+		if _, ok := dialect.ByName(name); !ok {
+			return fmt.Errorf("endpoints: unknown dialect %q (allowed: anthropic, openai)", name)
+		}
+		u, err := url.Parse(base)
+		if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+			return fmt.Errorf("endpoints.%s: %q is no http or https URL", name, base)
+		}
+		if u.User != nil {
+			return fmt.Errorf("endpoints.%s: a URL must not carry credentials", name)
+		}
+	}
+	if !slices.Contains([]string{"", authBearer, authAPIKey}, v.Auth) {
+		return fmt.Errorf("auth: got %q (allowed: %s, %s)", v.Auth, authAPIKey, authBearer)
+	}
+	for _, h := range v.Pass {
+		if slices.Contains(neverPassed, http.CanonicalHeaderKey(h)) {
+			return fmt.Errorf("pass: header %q is never passed on", h)
+		}
+	}
+	return nil
+}
+
+const (
+	authAPIKey = "x-api-key"
+	authBearer = "bearer"
+)
+
+// neverPassed are headers that carry a credential or belong to one connection.
+var neverPassed = []string{"Authorization", "X-Api-Key", "Cookie", "Host", "Connection", "Content-Length", "Transfer-Encoding"}
+
+// paths are the dialects' resources below a base URL.
+var paths = map[string]string{
+	"anthropic": "/messages",
+	"openai":    "/chat/completions",
+}
+
+func (m Model) catalogue() sdk.Model {
+	return sdk.Model{ID: m.ID, Context: m.Context, MaxOutput: m.MaxOutput, Capabilities: m.Capabilities}
+}

@@ -1,0 +1,134 @@
+package sim
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// anthropicFields are the top-level fields that the Messages API knows; it
+// refuses any other.
+var anthropicFields = strings.Fields(`cache_control container context_management inference_geo max_tokens mcp_servers messages metadata
+	model output_config output_format safeguards service_tier speed stop_sequences stream system temperature thinking tool_choice
+	tools top_k top_p`)
+
+var anthropicBlocks = strings.Fields(`text image document tool_use tool_result thinking redacted_thinking search_result
+	server_tool_use web_search_tool_result container_upload`)
+
+// check words its findings as the Messages API does.
+func (anthropicFormat) check(v Vendor, r *request, body []byte) string {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(body, &fields); err != nil {
+		return "The request body is not valid JSON: " + err.Error()
+	}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if !slices.Contains(anthropicFields, name) {
+			return name + ": Extra inputs are not permitted"
+		}
+	}
+	switch {
+	case r.Model == "":
+		return "model: Field required"
+	case r.MaxTokens == nil:
+		return "max_tokens: Field required"
+	case *r.MaxTokens < 1:
+		return "max_tokens: Input should be greater than or equal to 1"
+	case len(r.Messages) == 0:
+		return "messages: at least one message is required"
+	}
+	if fault := checkAnthropicTools(r.Tools); fault != "" {
+		return fault
+	}
+	return v.checkTurns(r.Messages)
+}
+
+func checkAnthropicTools(tools []tool) string {
+	for i, t := range tools {
+		switch {
+		case t.Type == "function":
+			return fmt.Sprintf("tools.%d: Input tag 'function' found using 'type' does not match any of the expected tags: 'custom'", i)
+		case t.Type != "" && t.Type != "custom":
+			continue // one that the vendor runs itself
+		case !isName(t.Name, 128):
+			return fmt.Sprintf("tools.%d.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'", i)
+		case t.InputSchema == nil:
+			return fmt.Sprintf("tools.%d.custom.input_schema: Field required", i)
+		}
+	}
+	return ""
+}
+
+// checkTurns looks at roles, blocks and the pairing of calls and results.
+// System turns may stand anywhere; they do not come between a call and its
+// result.
+func (v Vendor) checkTurns(messages []message) string {
+	var open []string // calls of the turn before that have no result yet
+	calledAt := 0
+	for i, m := range messages {
+		switch m.Role {
+		case "system":
+			continue
+		case "user", "assistant":
+		default:
+			return fmt.Sprintf("messages: Unexpected role %q. Allowed roles are \"user\" or \"assistant\".", m.Role)
+		}
+		called := open
+		open = nil
+		for j, b := range m.Content {
+			if fault := v.checkBlock(m.Role, b); fault != "" {
+				return fmt.Sprintf("messages.%d.content.%d%s", i, j, fault)
+			}
+			switch b.Type {
+			case "tool_use":
+				open, calledAt = append(open, b.ID), i
+			case "tool_result":
+				k := slices.Index(called, b.ToolUseID)
+				if k < 0 {
+					return fmt.Sprintf("messages.%d.content.%d: unexpected `tool_use_id` found in `tool_result` blocks: %s. "+
+						"Each `tool_result` block must have a corresponding `tool_use` block in the previous message.", i, j, b.ToolUseID)
+				}
+				called = slices.Delete(called, k, k+1)
+			}
+		}
+		if len(called) > 0 {
+			return unansweredUse(calledAt, called)
+		}
+		if v.ReasoningHistory && len(open) > 0 && !slices.ContainsFunc(m.Content, func(b block) bool { return b.Type == "thinking" }) {
+			return fmt.Sprintf("thinking is enabled but reasoning_content is missing in assistant tool call message at index %d", i)
+		}
+	}
+	if len(open) > 0 {
+		return unansweredUse(calledAt, open)
+	}
+	return ""
+}
+
+func unansweredUse(at int, ids []string) string {
+	return fmt.Sprintf("messages.%d: `tool_use` ids were found without `tool_result` blocks immediately after: %s. "+
+		"Each `tool_use` block must have a corresponding `tool_result` block in the next message.", at, strings.Join(ids, ", "))
+}
+
+func (v Vendor) checkBlock(role string, b block) string {
+	switch {
+	case !slices.Contains(anthropicBlocks, b.Type):
+		return fmt.Sprintf(".type: Input tag '%s' found using 'type' does not match any of the expected tags: '%s'", b.Type, strings.Join(anthropicBlocks, "', '"))
+	case b.Type == "text" && b.Text == "":
+		return ": text content blocks must be non-empty"
+	case b.Type == "tool_use" && role != "assistant":
+		return ": `tool_use` blocks can only be in `assistant` messages"
+	case b.Type == "tool_result" && role != "user":
+		return ": `tool_result` blocks can only be in `user` messages"
+	case b.Type == "tool_use" && !isName(b.ID, 256):
+		return ".tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'"
+	case b.Type == "thinking" && b.Signature == "" && v.ReasoningHistory:
+		return "" // who demands reasoning takes it unsigned
+	case b.Type == "thinking" && b.Signature != sign(v.Name, b.Thinking):
+		return ": Invalid `signature` in `thinking` block"
+	}
+	return ""
+}
+
+// isName reports whether s is 1 to n letters, digits, dashes and underlines.
+func isName(s string, n int) bool { return len(s) <= n && isToken(s) }

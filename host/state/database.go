@@ -1,0 +1,122 @@
+package state
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	_ "modernc.org/sqlite" // registers the driver "sqlite"
+)
+
+// database is the open file. SQLite has one writer at a time anyway; a second
+// pool lets reads go on while the writer waits for another process.
+type database struct {
+	write *sql.DB // one connection; transactions take the write lock at once
+	read  *sql.DB
+	id    os.FileInfo // which file it is, should another take its name
+}
+
+const pageSize = 4096
+
+// openDatabase opens the file at path, which is id, and brings its schema up
+// to date. Its operations wait for other processes' locks as long as busy says.
+func openDatabase(ctx context.Context, path string, id os.FileInfo, busy time.Duration, maxBytes int64) (_ *database, err error) {
+	pragmas := []string{
+		fmt.Sprintf("busy_timeout(%d)", busy.Milliseconds()), // contexts cut it shorter
+		"journal_mode(WAL)",
+		"synchronous(NORMAL)", // a crash of the machine may lose the last writes, never the file
+		"cache_size(-1024)",
+		fmt.Sprintf("max_page_count(%d)", maxBytes/pageSize),
+	}
+	db := &database{id: id}
+	if db.write, err = sql.Open("sqlite", dsn(path, pragmas)+"&_txlock=immediate"); err != nil {
+		return nil, err
+	}
+	db.write.SetMaxOpenConns(1)
+	if db.read, err = sql.Open("sqlite", dsn(path, append(pragmas, "query_only(1)"))); err != nil {
+		db.close()
+		return nil, err
+	}
+	db.read.SetMaxOpenConns(2)
+	db.read.SetMaxIdleConns(1)
+	if err := migrate(ctx, db.write); err != nil {
+		db.close()
+		return nil, err
+	}
+	return db, nil
+}
+
+// dsn names the file and the pragmas of every connection, in order.
+func dsn(path string, pragmas []string) string {
+	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + url.Values{"_pragma": pragmas}.Encode()
+}
+
+// touch makes the file if there is none, for nobody else to read, and says
+// which it is. SQLite gives its side files the same mode.
+//
+// An existing file is not opened here: closing it again would drop the locks
+// that SQLite may hold on it elsewhere in this process.
+func touch(path string) (os.FileInfo, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err == nil {
+		err = f.Close()
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	id, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case !id.Mode().IsRegular():
+		return nil, fmt.Errorf("%s: not a regular file", path)
+	case id.Mode().Perm()&0o077 != 0:
+		return id, os.Chmod(path, 0o600)
+	}
+	return id, nil
+}
+
+// moved reports whether path names this file no longer.
+func (db *database) moved(path string) bool {
+	id, err := os.Stat(path)
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	return !os.SameFile(id, db.id)
+}
+
+// close frees the file once operations under way have ended.
+func (db *database) close() {
+	if db.read != nil {
+		db.read.Close()
+	}
+	db.write.Close()
+}
+
+// setAside renames a corrupt file and its log, which together may still be
+// read by somebody with the right tools, and returns the new name. It does
+// nothing, and returns "", if path is no longer the file id: another process was
+// faster.
+func setAside(path string, id os.FileInfo, now time.Time) (string, error) {
+	at, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(at, id) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	// Nanoseconds keep two processes from choosing the same name.
+	aside := path + ".corrupt-" + now.UTC().Format("20060102T150405.000000000Z")
+	for _, side := range []string{"-wal", "-shm"} {
+		if err := os.Rename(path+side, aside+side); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+	}
+	return filepath.Base(aside), os.Rename(path, aside)
+}

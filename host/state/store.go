@@ -1,0 +1,136 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"spillway/sdk"
+)
+
+// Options of a store. The zero value is the good default.
+type Options struct {
+	Log *slog.Logger // nil: none
+
+	// Limit of one operation of a plugin; default 100 ms. Reading and writing
+	// records has ten times as much.
+	Limit time.Duration
+
+	MaxBytes int64         // of the file; default 1 GiB. A full file is an outage, reading goes on
+	Keep     int           // records kept; default 10 000
+	KeepFor  time.Duration // age of records kept; default 30 days
+}
+
+func (o Options) withDefaults() Options {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Limit <= 0 {
+		o.Limit = 100 * time.Millisecond
+	}
+	if o.MaxBytes <= 0 {
+		o.MaxBytes = 1 << 30
+	}
+	if o.Keep <= 0 {
+		o.Keep = 10_000
+	}
+	if o.KeepFor <= 0 {
+		o.KeepFor = 30 * 24 * time.Hour
+	}
+	return o
+}
+
+// Store is a profile's state. It is safe for concurrent use.
+type Store struct {
+	guard    guard
+	items    backend
+	records  *Records
+	statuses *statuses
+	writer   *writer
+	closeDB  func() // ends the backend
+
+	life context.Context // ends when Close begins
+	end  context.CancelFunc
+
+	mu       sync.Mutex
+	closed   bool           // no watcher may start
+	watchers sync.WaitGroup // Add only under mu
+}
+
+// Open opens the store in a folder, which is made if its parent exists. The
+// error is ErrNewer, or a fault of dir itself. A store that is out of reach is
+// no error: it is reported to the log, and its operations return
+// sdk.ErrUnavailable until it is back.
+func Open(dir string, o Options) (*Store, error) {
+	o = o.withDefaults()
+	f, err := openFile(dir, o)
+	if err != nil {
+		return nil, err
+	}
+	return newStore(f, f, f.close, o), nil
+}
+
+// NewMemory returns an empty store that nobody else sees and nothing survives.
+func NewMemory(o Options) *Store {
+	m := newMemory()
+	return newStore(m, m, func() {}, o.withDefaults())
+}
+
+func newStore(items backend, j journal, closeDB func(), o Options) *Store {
+	s := &Store{
+		guard:   guard{log: o.Log, limit: o.Limit, bulk: 10 * o.Limit},
+		items:   items,
+		closeDB: closeDB,
+	}
+	s.life, s.end = context.WithCancel(context.Background())
+	s.records = &Records{
+		journal: j, guard: &s.guard, log: o.Log, keep: o.Keep, keepFor: o.KeepFor,
+	}
+	s.statuses = &statuses{store: s, pending: make(map[string]PluginStatus)}
+	s.writer = startWriter(s.guard.bulk, s.flush)
+	s.records.poke, s.statuses.poke = s.writer.poke, s.writer.poke
+	return s
+}
+
+// Records returns the store's records.
+func (s *Store) Records() *Records { return s.records }
+
+// flush stores everything that is queued.
+func (s *Store) flush(ctx context.Context) error {
+	return errors.Join(s.records.flush(ctx), s.statuses.flush(ctx))
+}
+
+// spawn runs a watcher until ctx ends or the store is closed.
+func (s *Store) spawn(ctx context.Context, run func(context.Context)) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return sdk.ErrUnavailable
+	}
+	s.watchers.Go(func() {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(s.life, cancel)()
+		run(ctx)
+	})
+	return nil
+}
+
+// Close ends the watchers, stores what is queued, within the limit of records, and
+// closes the file. Later operations return sdk.ErrUnavailable. Leases stay
+// until they expire. Closing again does nothing.
+func (s *Store) Close() {
+	s.mu.Lock()
+	again := s.closed
+	s.closed = true
+	s.mu.Unlock()
+	if again {
+		return
+	}
+	s.end()
+	s.watchers.Wait()
+	s.writer.close()
+	s.closeDB()
+}

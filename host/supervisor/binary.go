@@ -1,0 +1,74 @@
+package supervisor
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// maxBinary bounds a plugin's file.
+const maxBinary = 512 << 20
+
+// Binary is a plugin's file as it will run: a private copy named by its hash,
+// so that what was checked is what runs whatever happens to the original.
+type Binary struct {
+	Source string // where the user put it
+	Path   string // the copy
+	SHA256 string // hex
+}
+
+// Install checks that the file at source may be trusted and copies it into dir,
+// which is the host's own (0700). A copy that is there already is used again.
+func Install(source, dir string) (Binary, error) {
+	f, err := os.Open(source)
+	if err != nil {
+		return Binary{}, fmt.Errorf("plugin %q: %w", source, err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return Binary{}, fmt.Errorf("plugin %q: %w", source, err)
+	}
+	if err := trusted(info); err != nil {
+		return Binary{}, fmt.Errorf("plugin %q: %w", source, err)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return Binary{}, err
+	}
+	tmp, err := os.CreateTemp(dir, ".incoming-*")
+	if err != nil {
+		return Binary{}, err
+	}
+	defer os.Remove(tmp.Name())
+	h := sha256.New()
+	n, err := io.Copy(io.MultiWriter(h, tmp), io.LimitReader(f, maxBinary+1))
+	if err == nil && n > maxBinary {
+		err = fmt.Errorf("larger than %d bytes", maxBinary)
+	}
+	if err = errors.Join(err, tmp.Chmod(0o500), tmp.Close()); err != nil {
+		return Binary{}, fmt.Errorf("plugin %q: %w", source, err)
+	}
+	b := Binary{Source: source, SHA256: hex.EncodeToString(h.Sum(nil))}
+	b.Path = filepath.Join(dir, b.SHA256)
+	if err := os.Rename(tmp.Name(), b.Path); err != nil {
+		return Binary{}, fmt.Errorf("plugin %q: %w", source, err)
+	}
+	return b, nil
+}
+
+// trusted refuses a file that somebody else could have put there or changed.
+func trusted(info os.FileInfo) error {
+	switch {
+	case !info.Mode().IsRegular():
+		return errors.New("is no regular file")
+	case info.Mode().Perm()&0o111 == 0:
+		return errors.New("is not executable (chmod +x it)")
+	case info.Mode().Perm()&0o022 != 0:
+		return fmt.Errorf("can be written by others (mode %04o; chmod go-w it)", info.Mode().Perm())
+	}
+	return ownedByUs(info)
+}

@@ -1,0 +1,300 @@
+package supervisor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"spillway/sdk"
+	"spillway/sdk/serve"
+)
+
+// Options say what to run and what to give it. Callbacks must not block.
+type Options struct {
+	Entry     string // the entry's id: name in logs, namespace of the state
+	Binary    Binary
+	Config    []byte // JSON
+	Catalogue sdk.Catalogue
+	State     sdk.State
+	Log       *slog.Logger
+
+	Record func(sdk.Decision)
+	Report func(sdk.Status)
+	Probe  func(provider string)
+	// Check, if set, sees the manifest before the plugin is configured; an
+	// error stops the start.
+	Check func(sdk.Manifest) error
+}
+
+// Numbers of restarts and health.
+const (
+	// maxFailedStarts in a row are a crash loop.
+	maxFailedStarts = 5
+	firstPause      = 100 * time.Millisecond
+	maxPause        = 5 * time.Second
+	heartbeat       = time.Second
+	// lostBeats in a row mean that the process does not answer any more: a
+	// busy machine loses one now and then.
+	lostBeats = 3
+)
+
+// ErrDown is why Acquire fails: the plugin is stopped, or in a crash loop.
+var ErrDown = errors.New("plugin is down")
+
+// Plugin is a supervised plugin. It is safe for concurrent use.
+type Plugin struct {
+	opts     Options
+	manifest sdk.Manifest
+	remote   *serve.Remote
+	outbox   serve.Outbox
+	out      *output
+	log      *slog.Logger
+
+	current atomic.Pointer[instance]
+	stop    context.CancelFunc
+	watcher sync.WaitGroup
+
+	mu       sync.Mutex
+	changed  chan struct{} // closed and replaced when current or down changes
+	down     error         // final
+	epoch    uint64
+	restarts int
+	since    time.Time
+}
+
+var _ serve.Source = (*Plugin)(nil)
+
+// Start runs a plugin and returns it once it is configured. Faults of the
+// configuration come back as sdk.Faults. On error nothing runs.
+func Start(ctx context.Context, o Options) (*Plugin, error) {
+	log := o.Log.With("plugin", o.Entry)
+	p := &Plugin{opts: o, log: log, out: &output{log: log}, changed: make(chan struct{})}
+	in, m, err := launch(ctx, o.Binary, p.out)
+	if err != nil {
+		return nil, fmt.Errorf("plugin %q: %w", o.Entry, err)
+	}
+	if o.Check != nil {
+		if err := o.Check(m); err != nil {
+			in.kill()
+			return nil, fmt.Errorf("plugin %q: %w", o.Entry, err)
+		}
+	}
+	p.manifest = m
+	p.epoch = 1
+	if err := in.configure(ctx, m, o, p.epoch, &p.outbox, log); err != nil {
+		return nil, fmt.Errorf("plugin %q: %w", o.Entry, err)
+	}
+	p.remote = serve.NewRemote(o.Entry, m.Hook, p, &p.outbox)
+	p.publish(in)
+	life, stop := context.WithCancel(context.Background())
+	p.stop = stop
+	p.watcher.Go(func() { p.watch(life, in) })
+	return p, nil
+}
+
+// Remote is the plugin as a listener of the waterfall.
+func (p *Plugin) Remote() *serve.Remote { return p.remote }
+
+// Acquire implements serve.Source.
+func (p *Plugin) Acquire(ctx context.Context, wait time.Duration) (*serve.Session, func(), error) {
+	if in := p.current.Load(); in != nil && in.take() {
+		return in.session, in.release, nil
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	for {
+		p.mu.Lock()
+		changed, down := p.changed, p.down
+		p.mu.Unlock()
+		if down != nil {
+			return nil, nil, down
+		}
+		// A process may have come between the look above and now.
+		if in := p.current.Load(); in != nil && in.take() {
+			return in.session, in.release, nil
+		}
+		select {
+		case <-changed:
+		case <-timer.C:
+			return nil, nil, ErrDown
+		case <-ctx.Done():
+			return nil, nil, context.Cause(ctx)
+		}
+	}
+}
+
+// publish makes in the current process; nil for none.
+func (p *Plugin) publish(in *instance) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.current.Store(in)
+	if in != nil {
+		p.since = time.Now()
+	}
+	close(p.changed)
+	p.changed = make(chan struct{})
+}
+
+func (p *Plugin) giveUp(err error) {
+	p.mu.Lock()
+	p.down = err
+	p.mu.Unlock()
+	p.publish(nil)
+}
+
+// watch is the goroutine that keeps a process running until life ends.
+func (p *Plugin) watch(life context.Context, in *instance) {
+	for {
+		p.beat(life, in)
+		if life.Err() != nil {
+			p.giveUp(ErrDown)
+			ctx, cancel := context.WithTimeout(context.Background(), 2*stopPatience)
+			in.stop(ctx)
+			cancel()
+			return
+		}
+		p.publish(nil)
+		p.log.Warn("plugin lost", "pid", in.process.ID(), "err", in.session.Err())
+		in.kill()
+		if in = p.restart(life); in == nil {
+			return
+		}
+		p.log.Info("plugin restarted", "pid", in.process.ID())
+		p.publish(in)
+	}
+}
+
+// beat returns when the session has ended, when the process does not answer any
+// more, or when life ends.
+func (p *Plugin) beat(life context.Context, in *instance) {
+	t := time.NewTicker(heartbeat)
+	defer t.Stop()
+	lost := 0
+	for {
+		select {
+		case <-in.session.Done():
+			return
+		case <-life.Done():
+			return
+		case <-t.C:
+			if in.session.Ping(life) == nil {
+				lost = 0
+				continue
+			}
+			if lost++; lost == lostBeats {
+				in.session.Abandon(errors.New("does not answer"))
+				return
+			}
+		}
+	}
+}
+
+// restart starts a process anew, at once and then with growing pauses. It
+// returns nil when life ends, or when the plugin is in a crash loop.
+func (p *Plugin) restart(life context.Context) *instance {
+	pause := time.Duration(0)
+	for failed := 0; ; {
+		t := time.NewTimer(pause)
+		select {
+		case <-t.C:
+		case <-life.Done():
+			t.Stop()
+			p.giveUp(ErrDown)
+			return nil
+		}
+		in, err := p.again(life)
+		if err == nil {
+			return in
+		}
+		failed++
+		p.log.Error("plugin does not start", "err", err, "try", failed)
+		if failed == maxFailedStarts {
+			p.log.Error("plugin is off: it ended before it answered, every time", "tries", failed)
+			p.giveUp(fmt.Errorf("%w: crash loop: %w", ErrDown, err))
+			return nil
+		}
+		pause = min(max(2*pause, firstPause), maxPause)
+	}
+}
+
+func (p *Plugin) again(ctx context.Context) (*instance, error) {
+	in, m, err := launch(ctx, p.opts.Binary, p.out)
+	if err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	p.epoch++
+	epoch, opts := p.epoch, p.opts
+	p.restarts++
+	p.mu.Unlock()
+	if err := in.configure(ctx, m, opts, epoch, &p.outbox, p.log); err != nil {
+		return nil, err
+	}
+	return in, nil
+}
+
+// SetCatalogue tells this and later processes which providers and models there
+// are.
+func (p *Plugin) SetCatalogue(ctx context.Context, c sdk.Catalogue) {
+	p.mu.Lock()
+	p.opts.Catalogue = c
+	p.mu.Unlock()
+	if s, release, err := p.Acquire(ctx, 0); err == nil {
+		_ = s.SetCatalogue(ctx, c)
+		release()
+	}
+}
+
+// Stop drains the plugin and ends its process. It is bounded by a few seconds
+// and may be called once.
+func (p *Plugin) Stop() {
+	p.stop()
+	p.watcher.Wait()
+}
+
+// Judge asks the plugin to refine a failure.
+func (p *Plugin) Judge(ctx context.Context, provider string, f sdk.Failure) (sdk.Failure, error) {
+	s, release, err := p.Acquire(ctx, startTimeout)
+	if err != nil {
+		return f, err
+	}
+	defer release()
+	return s.Judge(ctx, provider, f)
+}
+
+// Info describes a plugin for people.
+type Info struct {
+	Entry    string    `json:"entry"`
+	Name     string    `json:"name"`
+	Version  string    `json:"version"`
+	SHA256   string    `json:"sha256"`
+	PID      string    `json:"pid,omitempty"`
+	Up       bool      `json:"up"`
+	Since    time.Time `json:"since,omitzero"`
+	Restarts int       `json:"restarts"`
+	Bypassed uint64    `json:"bypassed"` // calls that went on without it
+	Down     string    `json:"down,omitempty"`
+	Output   []string  `json:"output,omitempty"` // its last lines
+}
+
+// Info returns the present facts.
+func (p *Plugin) Info() Info {
+	i := Info{
+		Entry: p.opts.Entry, Name: p.manifest.Name, Version: p.manifest.Version, SHA256: p.opts.Binary.SHA256,
+		Bypassed: p.remote.Bypassed(), Output: p.out.tail(),
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	i.Restarts, i.Since = p.restarts, p.since
+	if p.down != nil {
+		i.Down = p.down.Error()
+	}
+	if in := p.current.Load(); in != nil {
+		i.Up, i.PID = in.session.Err() == nil, in.process.ID()
+	}
+	return i
+}

@@ -1,0 +1,232 @@
+package supervisor
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-plugin/runner"
+)
+
+const (
+	// maxLine bounds a line of a plugin's output; the rest of a longer one is
+	// dropped.
+	maxLine = 16 << 10
+	// outputGrace is how long outputs are still read once the process has
+	// ended: a grandchild may hold them open for ever.
+	outputGrace = 100 * time.Millisecond
+)
+
+// process is one plugin process. It is go-plugin's Runner, which gets the
+// handshake line from it and nothing else to read.
+type process struct {
+	cmd      *exec.Cmd
+	output   func(stderr bool, line string) // called from two goroutines
+	lifeline *os.File                       // our end; closing it ends the plugin
+
+	handshake  *io.PipeReader
+	handshakeW *io.PipeWriter
+	silence    *io.PipeReader // in the place of stderr
+	silenceW   *io.PipeWriter
+
+	done chan struct{} // closed when the process has ended and its output is read
+	err  error         // of Wait; set before done is closed
+	once sync.Once
+}
+
+var _ runner.Runner = (*process)(nil)
+
+// newProcess prepares path to run with env. output gets every line that it
+// writes.
+func newProcess(path string, env []string, output func(stderr bool, line string)) *process {
+	p := &process{cmd: exec.Command(path), output: output, done: make(chan struct{})}
+	p.cmd.Env = env
+	p.cmd.Dir = "/"
+	isolate(p.cmd)
+	p.handshake, p.handshakeW = io.Pipe()
+	p.silence, p.silenceW = io.Pipe()
+	return p
+}
+
+// Start implements runner.Runner.
+func (p *process) Start(context.Context) (err error) {
+	var open []*os.File
+	defer func() {
+		for _, f := range open {
+			f.Close()
+		}
+	}()
+	pipe := func() (r, w *os.File) {
+		if err == nil {
+			if r, w, err = os.Pipe(); err == nil {
+				open = append(open, r, w)
+			}
+		}
+		return r, w
+	}
+	stdout, stdoutW := pipe()
+	stderr, stderrW := pipe()
+	life, lifeW := pipe()
+	if err != nil {
+		return err
+	}
+	p.cmd.Stdin = nil // /dev/null
+	p.cmd.Stdout, p.cmd.Stderr = stdoutW, stderrW
+	p.cmd.ExtraFiles = []*os.File{life} // descriptor 3
+	if err := p.cmd.Start(); err != nil {
+		return err
+	}
+	p.lifeline = lifeW
+	open = []*os.File{stdoutW, stderrW, life} // the child has its own
+
+	var readers sync.WaitGroup
+	readers.Go(func() { p.readStdout(stdout) })
+	readers.Go(func() { readLines(stderr, func(l string) { p.output(true, l) }) })
+	go func() {
+		err := p.cmd.Wait()
+		killGroup(p.cmd.Process.Pid) // what it started goes with it
+		deadline := time.Now().Add(outputGrace)
+		_ = stdout.SetReadDeadline(deadline)
+		_ = stderr.SetReadDeadline(deadline)
+		readers.Wait()
+		stdout.Close()
+		stderr.Close()
+		p.handshakeW.Close()
+		p.silenceW.Close()
+		p.err = err
+		close(p.done)
+	}()
+	return nil
+}
+
+// readStdout passes the first line that looks like a handshake to go-plugin.
+// What else is printed there, before or after, is output like any other.
+func (p *process) readStdout(r io.Reader) {
+	shaken := false
+	readLines(r, func(l string) {
+		if !shaken && strings.Count(l, "|") >= 4 && l[0] >= '0' && l[0] <= '9' {
+			shaken = true
+			_, _ = io.WriteString(p.handshakeW, l+"\n")
+			return
+		}
+		p.output(false, l)
+	})
+}
+
+// readLines calls f for each line of r, cut at maxLine, until r ends.
+func readLines(r io.Reader, f func(string)) {
+	b := bufio.NewReaderSize(r, maxLine)
+	for {
+		line, more, err := b.ReadLine()
+		if err != nil {
+			return
+		}
+		if len(line) > 0 {
+			f(strings.ToValidUTF8(string(line), "\uFFFD"))
+		}
+		for more && err == nil {
+			_, more, err = b.ReadLine()
+		}
+	}
+}
+
+// Wait implements runner.Runner.
+func (p *process) Wait(context.Context) error {
+	<-p.done
+	return p.err
+}
+
+// Kill implements runner.Runner: go-plugin calls it for a start that failed.
+func (p *process) Kill(context.Context) error {
+	p.stop(0)
+	return nil
+}
+
+// killTimeout is how long the kernel may take to end a killed process. One that
+// hangs in the kernel longer is left behind.
+const killTimeout = 2 * time.Second
+
+// stop ends the process and its group: its lifeline is cut, then it is asked,
+// then it is killed. Each step may take patience; without any it is killed at
+// once.
+func (p *process) stop(patience time.Duration) {
+	if p.cmd.Process == nil {
+		return
+	}
+	pid := p.cmd.Process.Pid
+	p.once.Do(func() { p.lifeline.Close() })
+	if patience > 0 {
+		if p.within(patience) {
+			return
+		}
+		terminateGroup(pid)
+		if p.within(patience) {
+			return
+		}
+	}
+	killGroup(pid)
+	p.within(killTimeout)
+}
+
+func (p *process) within(d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-p.done:
+		return true
+	case <-t.C:
+		return false
+	}
+}
+
+func (p *process) ended() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// Stdout implements runner.Runner.
+func (p *process) Stdout() io.ReadCloser { return p.handshake }
+
+// Stderr implements runner.Runner. go-plugin reads nothing from it.
+func (p *process) Stderr() io.ReadCloser { return p.silence }
+
+// Name implements runner.Runner.
+func (p *process) Name() string { return p.cmd.Path }
+
+// ID implements runner.Runner.
+func (p *process) ID() string {
+	if p.cmd.Process == nil {
+		return ""
+	}
+	return strconv.Itoa(p.cmd.Process.Pid)
+}
+
+// Diagnose implements runner.Runner.
+func (p *process) Diagnose(context.Context) string {
+	if p.ended() {
+		return fmt.Sprintf("the process ended: %v", errors.Join(p.err))
+	}
+	return ""
+}
+
+// PluginToHost implements runner.Runner.
+func (p *process) PluginToHost(network, addr string) (string, string, error) {
+	return network, addr, nil
+}
+
+// HostToPlugin implements runner.Runner.
+func (p *process) HostToPlugin(network, addr string) (string, string, error) {
+	return network, addr, nil
+}

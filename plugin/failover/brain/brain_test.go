@@ -1,0 +1,269 @@
+package brain
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+	"time"
+
+	"spillway/sdk"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// start begins a request for worldRoutes[i].
+func (w *world) start(t *Turn, i int) Step {
+	return w.b.Start(w.now, t, Query{Head: worldRoutes[i]}, worldCat, nil)
+}
+
+func TestHealthyStartAllocatesNothing(t *testing.T) {
+	w := newWorld()
+	var turn Turn
+	w.start(&turn, 0)
+	if n := testing.AllocsPerRun(100, func() {
+		var turn Turn
+		w.start(&turn, 0)
+		w.b.Committed(w.now, &turn)
+	}); n != 0 {
+		t.Errorf("a healthy turn allocates %v times, want 0", n)
+	}
+}
+
+func BenchmarkHealthyStart(b *testing.B) {
+	for _, circuits := range []int{0, 1000} {
+		b.Run(fmt.Sprintf("circuits=%d", circuits), func(b *testing.B) {
+			w := newWorld()
+			for i := range circuits {
+				w.b.circuit(w.now, Target{Scope: sdk.ScopeRoute, Provider: "c", Model: fmt.Sprint(i)})
+			}
+			var turn Turn
+			b.ReportAllocs()
+			for b.Loop() {
+				w.start(&turn, 0)
+			}
+		})
+	}
+}
+
+// TestCallersFaultLeavesNoTrace: one bad request, also as a probe, leaves the
+// stored state byte for byte as it was.
+func TestCallersFaultLeavesNoTrace(t *testing.T) {
+	codes := []sdk.Code{sdk.CodeInvalidRequest, sdk.CodePolicy, sdk.CodeAborted, sdk.CodeContextWindow, sdk.CodeUnknownModel, sdk.CodeNoAdapter}
+	for _, code := range codes {
+		t.Run(string(code), func(t *testing.T) {
+			w := newWorld()
+			var turn Turn
+			w.start(&turn, 0)
+			w.b.Failed(w.now, &turn, *fault(sdk.CodeQuota, nil), 0)
+			w.now = moment(time.Hour)
+			target := routeTarget(worldRoutes[0])
+			before := w.b.Export(target)
+			if s := w.start(&turn, 0); s.Kind != sdk.KindProbe {
+				t.Fatalf("got %s, want a probe", s.Kind)
+			}
+			if bytes.Equal(before, w.b.Export(target)) {
+				t.Fatal("the permit of the probe is not stored")
+			}
+			if s := w.b.Failed(w.now, &turn, *fault(code, nil), 0); !s.Stopped() || s.Failure.Code != code {
+				t.Errorf("got %+v, want a stop with %s", s, code)
+			}
+			if diff := cmp.Diff(string(before), string(w.b.Export(target))); diff != "" {
+				t.Errorf("(-before +after)\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestParallelFailuresAreOneStep: twenty requests that fail together move the
+// ladder once (B11).
+func TestParallelFailuresAreOneStep(t *testing.T) {
+	for _, code := range []sdk.Code{sdk.CodeQuota, sdk.CodeRateLimit, sdk.CodeServer, sdk.CodeAuth} {
+		t.Run(string(code), func(t *testing.T) {
+			w := newWorld()
+			var turns [20]Turn
+			for i := range turns {
+				w.start(&turns[i], 0)
+			}
+			for i := range turns {
+				w.b.Failed(w.now, &turns[i], *fault(code, nil), 0)
+			}
+			for _, s := range w.b.Snapshot(w.now) {
+				if s.Trips+s.Failures > 1 {
+					t.Errorf("%s: %d trips, %d failures, want one in all", s.Target, s.Trips, s.Failures)
+				}
+			}
+		})
+	}
+}
+
+func TestOutcomeTwiceIsOnce(t *testing.T) {
+	w := newWorld()
+	var turn Turn
+	s := w.start(&turn, 0)
+	w.b.Committed(w.now, &turn)
+	o := sdk.Outcome{Route: s.Route, Tag: s.Tag, Failure: fault(sdk.CodeQuota, nil)}
+	if c := w.b.Settled(w.now, o, worldCat); len(c) != 1 || c[0].To != sdk.CircuitOpen {
+		t.Errorf("got %+v, want one trip", c)
+	}
+	if c := w.b.Settled(w.now, o, worldCat); c != nil {
+		t.Errorf("the same outcome again: got %+v, want nothing", c)
+	}
+}
+
+// TestReroutedAttempt: an attempt that another listener sent elsewhere is judged
+// there, and the permit comes back to where it was taken.
+func TestReroutedAttempt(t *testing.T) {
+	w := newWorld()
+	var turn Turn
+	w.start(&turn, 0)
+	w.b.Failed(w.now, &turn, *fault(sdk.CodeQuota, nil), 0)
+	w.now = moment(time.Hour)
+	s := w.start(&turn, 0)
+	got := w.b.Settled(w.now, sdk.Outcome{Route: worldRoutes[3], Tag: s.Tag, Failure: fault(sdk.CodeQuota, nil)}, worldCat)
+	want := []sdk.Change{{Target: "b/2", From: sdk.CircuitClosed, To: sdk.CircuitOpen, Until: w.now.Wall.Add(time.Minute)}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if s := w.start(&turn, 0); s.Kind != sdk.KindProbe {
+		t.Errorf("got %s, want the permit to be free again", s.Kind)
+	}
+}
+
+// TestPast: a successor goes on where the lost process stopped, whether or not
+// that one had still written its last charge.
+func TestPast(t *testing.T) {
+	for _, written := range []bool{true, false} {
+		t.Run(fmt.Sprintf("written=%v", written), func(t *testing.T) {
+			old := newWorld()
+			var turn Turn
+			s := old.start(&turn, 0)
+			past := []sdk.Attempted{{Route: s.Route, Tag: s.Tag, Kind: s.Kind, Failure: fault(sdk.CodeQuota, nil)}}
+			w := newWorld()
+			w.now = Instant{Mono: time.Second, Wall: epochStart.Add(time.Minute / 2)}
+			w.b = New(w.now, *old.b.policy)
+			if written {
+				old.b.Failed(old.now, &turn, *past[0].Failure, 0)
+				if _, err := w.b.Load(w.now, routeTarget(s.Route), old.b.Export(routeTarget(s.Route))); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got := w.b.Start(w.now, &turn, Query{Head: s.Route}, worldCat, past)
+			if want := worldRoutes[2]; got.Route != want || got.Kind != sdk.KindFailover {
+				t.Errorf("got %s %s, want failover %s", got.Kind, got.Route, want)
+			}
+			if s := w.b.Snapshot(w.now); len(s) != 1 || s[0].Trips != 1 {
+				t.Errorf("got %+v, want one trip", s)
+			}
+		})
+	}
+}
+
+// TestPastLostAttempt: an attempt that ended only because the plugin was lost
+// uses up nothing but its place in the budget.
+func TestPastLostAttempt(t *testing.T) {
+	w := newWorld()
+	var turn Turn
+	s := w.start(&turn, 0)
+	got := w.b.Start(w.now, &turn, Query{Head: s.Route}, worldCat,
+		[]sdk.Attempted{{Route: s.Route, Tag: s.Tag, Failure: sdk.NewFailure(sdk.CodePlugin, "", "")}})
+	if got.Route != s.Route || got.Kind != sdk.KindPrimary {
+		t.Errorf("got %s %s, want the head again", got.Kind, got.Route)
+	}
+}
+
+func TestLostPermitEnds(t *testing.T) {
+	w := newWorld()
+	var turn Turn
+	w.start(&turn, 0)
+	w.b.Failed(w.now, &turn, *fault(sdk.CodeQuota, nil), 0)
+	w.now = moment(time.Hour)
+	w.start(&turn, 0)
+	for _, step := range []struct {
+		after time.Duration
+		want  sdk.AttemptKind
+	}{{permitLife - 1, sdk.KindFailover}, {permitLife, sdk.KindProbe}} {
+		now := moment(time.Hour + step.after)
+		var other Turn
+		if s := w.b.Start(now, &other, Query{Head: worldRoutes[0]}, worldCat, nil); s.Kind != step.want {
+			t.Errorf("after %v: got %s, want %s", step.after, s.Kind, step.want)
+		}
+	}
+}
+
+func TestSetPolicyAsksMissingModelsAgain(t *testing.T) {
+	w := newWorld()
+	var turn Turn
+	w.start(&turn, 0)
+	w.b.Failed(w.now, &turn, *fault(sdk.CodeModelUnavailable, nil), 0)
+	w.b.Failed(w.now, &turn, *fault(sdk.CodeQuota, nil), 0)
+	w.b.TakeChanged()
+	got := w.b.SetPolicy(w.now, *w.b.policy)
+	want := []sdk.Change{{Target: "a/1", From: sdk.CircuitOpen, To: sdk.CircuitClosed}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if diff := cmp.Diff([]Target{routeTarget(worldRoutes[0])}, w.b.TakeChanged()); diff != "" {
+		t.Errorf("changed (-want +got)\n%s", diff)
+	}
+}
+
+// TestCircuitsAreBounded: clients choose model names, so the number of targets
+// has a limit; what is open outlives what is closed.
+func TestCircuitsAreBounded(t *testing.T) {
+	w := newWorld()
+	var turn Turn
+	w.start(&turn, 0)
+	w.b.Failed(w.now, &turn, *fault(sdk.CodeQuota, nil), 0)
+	for i := range maxCircuits + 10 {
+		w.b.circuit(w.now, routeTarget(sdk.Route{Provider: "c", Model: fmt.Sprint(i)}))
+	}
+	if len(w.b.order) != maxCircuits || len(w.b.circuits) != maxCircuits {
+		t.Errorf("%d circuits, %d in order, want %d", len(w.b.circuits), len(w.b.order), maxCircuits)
+	}
+	if w.b.circuits[routeTarget(worldRoutes[0])] == nil {
+		t.Error("the open circuit was forgotten")
+	}
+}
+
+func TestBackoff(t *testing.T) {
+	p := DefaultPolicy()
+	for _, tt := range []struct {
+		attempts int
+		rnd      float64
+		want     time.Duration
+	}{{1, 0, 0}, {1, 0.5, 125 * time.Millisecond}, {2, 0.5, 250 * time.Millisecond}, {9, 0.999, 3996 * time.Millisecond}} {
+		if got := p.backoff(tt.attempts, tt.rnd); got != tt.want {
+			t.Errorf("backoff(%d, %v): got %v, want %v", tt.attempts, tt.rnd, got, tt.want)
+		}
+	}
+}
+
+func TestPolicyFaults(t *testing.T) {
+	p := Policy{
+		FatalCodes:     []sdk.Code{sdk.CodeServer, sdk.CodeInvalidRequest, "NOPE"},
+		TransientCodes: []sdk.Code{sdk.CodeLocalNetwork},
+	}
+	var got []string
+	for _, f := range p.Faults() {
+		got = append(got, f.Path+" "+f.Value)
+	}
+	want := []string{"fatalCodes[1] INVALID_REQUEST", "fatalCodes[2] NOPE", "transientCodes[0] LOCAL_NETWORK"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// TestClassOfEveryCode: settings move codes between deterministic and transient
+// and never touch a caller's or local fault.
+func TestClassOfEveryCode(t *testing.T) {
+	all := &Policy{FatalCodes: sdk.Codes(), TransientCodes: sdk.Codes()}
+	for _, c := range sdk.Codes() {
+		want := c.Class()
+		if vendorsFault(want) {
+			want = sdk.ClassDeterministic
+		}
+		if got := all.class(c); got != want {
+			t.Errorf("%s: got %s, want %s", c, got, want)
+		}
+	}
+}

@@ -1,0 +1,302 @@
+package classify
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"spillway/sdk"
+)
+
+// failed is a failure as the host hands it on after a bare status.
+func failed(code sdk.Code, message string) sdk.Failure {
+	f := sdk.NewFailure(code, "status", message)
+	f.Generic = true
+	return *f
+}
+
+func newClassifier(t testing.TB, patterns ...string) *Classifier {
+	t.Helper()
+	c, faults := New(patterns)
+	if len(faults) > 0 {
+		t.Fatal(faults)
+	}
+	return c
+}
+
+func TestRefinePhrases(t *testing.T) {
+	tests := []struct {
+		base    sdk.Code
+		message string
+		want    sdk.Code
+		scope   sdk.Scope
+	}{
+		// money
+		{sdk.CodeInvalidRequest, "Credit balance is too low, buy more", sdk.CodeQuota, sdk.ScopeVendor},
+		{sdk.CodeAuth, "Your team ran out of budget: out of credits", sdk.CodeQuota, sdk.ScopeVendor},
+		{sdk.CodeAuth, "This account is in arrears", sdk.CodeQuota, sdk.ScopeVendor},
+		{sdk.CodeAuth, "API key monthly limit exceeded", sdk.CodeQuota, sdk.ScopeKey},
+		{sdk.CodeInvalidCredential, "该令牌的额度已耗尽", sdk.CodeQuota, sdk.ScopeKey},
+		{sdk.CodeAuth, "可用余额不足，请充值后再用", sdk.CodeQuota, sdk.ScopeVendor},
+		{sdk.CodeServer, "企业账户欠費，服务已暂停", sdk.CodeQuota, sdk.ScopeVendor},
+		// plans
+		{sdk.CodeRateLimit, "You have reached your weekly message limit.", sdk.CodeQuota, sdk.ScopeVendor},
+		{sdk.CodeRateLimit, "monthly limit exceeded", sdk.CodeQuota, sdk.ScopeVendor},
+		{sdk.CodeRateLimit, "usage-limit reached", sdk.CodeQuota, sdk.ScopeVendor},
+		{sdk.CodeRateLimit, "Free tier requests exhausted for today", sdk.CodeQuota, sdk.ScopeRoute},
+		{sdk.CodeRateLimit, "Quota exhausted", sdk.CodeQuota, sdk.ScopeRoute},
+		{sdk.CodeRateLimit, "您的订阅本月额度已用尽", sdk.CodeQuota, sdk.ScopeVendor},
+		{sdk.CodeRateLimit, "该模型今日调用次数已达上限", sdk.CodeQuota, sdk.ScopeRoute},
+		// accounts and keys
+		{sdk.CodeRateLimit, "Your account has been suspended.", sdk.CodeAuth, sdk.ScopeVendor},
+		{sdk.CodeInvalidRequest, "Account deactivated", sdk.CodeAuth, sdk.ScopeVendor},
+		{sdk.CodeAuth, "用户已被停用，请联系管理员", sdk.CodeAuth, sdk.ScopeVendor},
+		{sdk.CodeAuth, "This API key has been disabled", sdk.CodeInvalidCredential, sdk.ScopeKey},
+		{sdk.CodeAuth, "密钥已过期", sdk.CodeInvalidCredential, sdk.ScopeKey},
+		// models
+		{sdk.CodeAuth, "You do not have access to model foo", sdk.CodeModelUnavailable, sdk.ScopeRoute},
+		{sdk.CodeServer, "该模型已下线，请更换", sdk.CodeModelUnavailable, sdk.ScopeRoute},
+		// the caller's own
+		{sdk.CodeRateLimit, "Request too large for this tier, reduce it", sdk.CodeContextWindow, sdk.ScopeNone},
+		{sdk.CodeServer, "the prompt exceeds the model's context window", sdk.CodeContextWindow, sdk.ScopeNone},
+		{sdk.CodeInvalidRequest, "提示词超过最大长度限制", sdk.CodeContextWindow, sdk.ScopeNone},
+		{sdk.CodeAuth, "The response was blocked by our safety filters", sdk.CodePolicy, sdk.ScopeNone},
+		{sdk.CodeServer, "内容安全审核未通过", sdk.CodePolicy, sdk.ScopeNone},
+		// what passes
+		{sdk.CodeInvalidRequest, "The cluster is overwhelmed, it is at capacity", sdk.CodeOverloaded, sdk.ScopeRoute},
+		{sdk.CodeRateLimit, "服务器负载过高", sdk.CodeOverloaded, sdk.ScopeRoute},
+		{sdk.CodeServer, "访问频率超出限制", sdk.CodeRateLimit, sdk.ScopeRoute},
+		{sdk.CodeServer, "upstream timed out", sdk.CodeTimeout, sdk.ScopeRoute},
+		// words that decide nothing
+		{sdk.CodeRateLimit, "Rate limit exceeded. Upgrade your plan for higher limits.", sdk.CodeRateLimit, sdk.ScopeRoute},
+		{sdk.CodeRateLimit, "Rate limit will reset soon; see billing for more credits", sdk.CodeRateLimit, sdk.ScopeRoute},
+		{sdk.CodeServer, "quota", sdk.CodeServer, sdk.ScopeRoute},
+		{sdk.CodeServer, "limit", sdk.CodeServer, sdk.ScopeRoute},
+		{sdk.CodeServer, "credit", sdk.CodeServer, sdk.ScopeRoute},
+		{sdk.CodeServer, "billing service returned an error", sdk.CodeServer, sdk.ScopeRoute},
+		{sdk.CodeServer, "额度服务异常", sdk.CodeServer, sdk.ScopeRoute},
+		{sdk.CodeRateLimit, "See https://example.com/account/insufficient-balance/usage-limit-reached", sdk.CodeRateLimit, sdk.ScopeRoute},
+		// an echo of the caller's words
+		{sdk.CodeInvalidRequest, "messages.4.content: 'your account has been banned' is not allowed", sdk.CodeInvalidRequest, sdk.ScopeNone},
+		{sdk.CodeInvalidRequest, "Unknown role “insufficient balance”", sdk.CodeInvalidRequest, sdk.ScopeNone},
+		{sdk.CodeInvalidRequest, "got `usage limit reached`, want an object", sdk.CodeInvalidRequest, sdk.ScopeNone},
+		{sdk.CodeInvalidRequest, `the value "余额不足" cannot be used here`, sdk.CodeInvalidRequest, sdk.ScopeNone},
+	}
+	c := newClassifier(t)
+	for _, tt := range tests {
+		got := c.Refine("vendor", failed(tt.base, tt.message))
+		if got.Code != tt.want || got.Scope != tt.scope {
+			t.Errorf("%s %q: got %s %s by %s, want %s %s", tt.base, tt.message, got.Code, got.Scope, got.Rule, tt.want, tt.scope)
+		}
+	}
+}
+
+func TestRefineLeavesSpecificFailures(t *testing.T) {
+	c := newClassifier(t, "teapot")
+	for _, f := range []sdk.Failure{
+		{Code: sdk.CodeOverloaded, Scope: sdk.ScopeRoute, Message: "insufficient balance", Rule: "anthropic.type"},
+		{Code: sdk.CodePolicy, Scope: sdk.ScopeNone, Message: "teapot", Rule: "openai.code"},
+		{Code: sdk.CodeQuota, Scope: sdk.ScopeVendor, Message: "teapot", Rule: "zhipu.code"},
+		{Code: sdk.CodeAborted, Scope: sdk.ScopeNone, Message: "teapot", Generic: true},
+		{Code: sdk.CodeLocalNetwork, Scope: sdk.ScopeNone, Message: "teapot"},
+		{Code: sdk.CodeServer, Scope: sdk.ScopeRoute, Generic: true},
+	} {
+		if diff := cmp.Diff(f, c.Refine("vendor", f)); diff != "" {
+			t.Errorf("%s changed (-want +got):\n%s", f.Code, diff)
+		}
+	}
+}
+
+func TestRefineQuotaNarrows(t *testing.T) {
+	c := newClassifier(t)
+	f := failed(sdk.CodeQuota, "API key budget exceeded")
+	f.Scope = sdk.ScopeVendor
+	if got := c.Refine("vendor", f); got.Scope != sdk.ScopeKey {
+		t.Errorf("scope %s, want key", got.Scope)
+	}
+	f = failed(sdk.CodeQuota, "prompt is too long for your rate limit")
+	if got := c.Refine("vendor", f); got.Code != sdk.CodeQuota {
+		t.Errorf("code %s, want QUOTA", got.Code)
+	}
+}
+
+func TestRefineHintDecides(t *testing.T) {
+	c := newClassifier(t)
+	f := failed(sdk.CodeRateLimit, "You have exhausted your capacity on this model.")
+	for _, tt := range []struct {
+		wait time.Duration
+		want sdk.Code
+	}{{30 * time.Second, sdk.CodeRateLimit}, {2 * time.Hour, sdk.CodeQuota}} {
+		f.RetryAfter = tt.wait
+		if got := c.Refine("vendor", f); got.Code != tt.want {
+			t.Errorf("after %v: %s, want %s", tt.wait, got.Code, tt.want)
+		}
+	}
+}
+
+func TestPatterns(t *testing.T) {
+	c := newClassifier(t, `tea\s*pot`, `(?<=no )milk`)
+	tests := []struct {
+		f    sdk.Failure
+		want sdk.Code
+		rule string
+	}{
+		{failed(sdk.CodeServer, "I am a TEA POT"), sdk.CodeQuota, `pattern:tea\s*pot`},
+		{failed(sdk.CodeInvalidRequest, "there is no milk"), sdk.CodeQuota, `pattern:(?<=no )milk`},
+		{sdk.Failure{Code: sdk.CodeOverloaded, Message: "teapot"}, sdk.CodeQuota, `pattern:tea\s*pot`},
+		{failed(sdk.CodeServer, "messages.0.role: teapot"), sdk.CodeInvalidRequest, "phrase:validation"},
+		{failed(sdk.CodeServer, "prompt is too long for a teapot"), sdk.CodeContextWindow, "phrase:context-window"},
+	}
+	for _, tt := range tests {
+		got := c.Refine("vendor", tt.f)
+		if got.Code != tt.want || got.Rule != tt.rule {
+			t.Errorf("%q: got %s by %s, want %s by %s", tt.f.Message, got.Code, got.Rule, tt.want, tt.rule)
+		}
+		if got.Code == sdk.CodeQuota && got.Scope != sdk.ScopeRoute {
+			t.Errorf("%q: scope %s, want route", tt.f.Message, got.Scope)
+		}
+	}
+}
+
+func TestNewFaults(t *testing.T) {
+	c, faults := New([]string{"good", "(", "", strings.Repeat("a", maxPattern+1)})
+	var paths []string
+	for _, f := range faults {
+		paths = append(paths, f.Path)
+	}
+	if diff := cmp.Diff([]string{"patterns[1]", "patterns[2]", "patterns[3]"}, paths); diff != "" {
+		t.Errorf("faults (-want +got):\n%s", diff)
+	}
+	if faults[0].Value != "(" {
+		t.Errorf("fault names %q, want the expression", faults[0].Value)
+	}
+	if got := c.Refine("vendor", failed(sdk.CodeServer, "good")); got.Code != sdk.CodeQuota {
+		t.Errorf("the good pattern does not work: %s", got.Code)
+	}
+
+	many := make([]string, maxPatterns+5)
+	for i := range many {
+		many[i] = "x"
+	}
+	if _, faults = New(many[:maxPatterns]); len(faults) != 0 {
+		t.Errorf("%d patterns: %v", maxPatterns, faults)
+	}
+	if _, faults = New(many); len(faults) != 1 {
+		t.Errorf("%d patterns: %d faults, want 1", len(many), len(faults))
+	}
+}
+
+func TestSlowPatternIsReportedOnce(t *testing.T) {
+	const slow = `^(a+)+$`
+	c := newClassifier(t, slow, "fine")
+	var faults []sdk.Fault
+	c.OnFault = func(f sdk.Fault) { faults = append(faults, f) }
+
+	message := strings.Repeat("a", 60) + "! fine"
+	for range maxTimeouts + 2 {
+		if got := c.Refine("vendor", failed(sdk.CodeServer, message)); got.Rule != "pattern:fine" {
+			t.Errorf("rule %q, want the next pattern's", got.Rule)
+		}
+	}
+	if len(faults) != 1 || faults[0].Value != slow {
+		t.Errorf("faults %v, want one for %q", faults, slow)
+	}
+}
+
+func TestPhrases(t *testing.T) {
+	for _, p := range phrases() {
+		if p.name == "" || p.code.Scope() == "" || !p.code.Known() {
+			t.Errorf("phrase %q: incomplete", p.name)
+		}
+		for _, e := range p.any {
+			if literals(e) == nil {
+				t.Errorf("phrase %q: nothing is required by %s", p.name, e)
+			}
+		}
+	}
+}
+
+// No built-in expression explodes on a message made of its own words. The limit
+// is far from what they need, and far below what an explosion takes.
+func TestPhrasesTakeBoundedTime(t *testing.T) {
+	var all []*expression
+	for _, p := range phrases() {
+		all = append(all, mustCompile(p.name, append(p.any, p.unless, p.unlessFrom)...)...)
+	}
+	for _, e := range all {
+		e.re.MatchTimeout = 10 * time.Second
+	}
+	for _, word := range []string{"a ", "limit ", "token ", "tokens exceed ", "your account ", "model ", "额度", "1 hour ", "'", "messages.0", "per minute "} {
+		long := []rune(strings.Repeat(word, sdk.MaxMessage/len(word)))
+		for _, e := range all {
+			if _, err := e.re.MatchRunes(long); err != nil {
+				t.Errorf("on %q: %s: %v", word, e.source, err)
+			}
+		}
+	}
+}
+
+func TestNormalize(t *testing.T) {
+	tests := []struct {
+		in    string
+		blank bool
+		want  string
+	}{
+		{"a  b\n\tc", false, "a b c"},
+		{"see https://x.y/billing, now", false, "see now"},
+		{"don’t ＡＢ", false, "don't AB"},
+		{"you're 'out of credits' now, it's \"true\"", true, `you're '' now, it's ""`},
+		{"the model's 'x's", true, "the model's 'x's"},
+		{"open 'quote", true, "open 'quote"},
+		{"'kept' without blanking", false, "'kept' without blanking"},
+	}
+	for _, tt := range tests {
+		if diff := cmp.Diff(tt.want, string(normalize(tt.in, tt.blank))); diff != "" {
+			t.Errorf("normalize(%q, %v) (-want +got):\n%s", tt.in, tt.blank, diff)
+		}
+	}
+}
+
+func FuzzRefine(f *testing.F) {
+	f.Add("Your credit balance is too low", "429", "rate_limit_error", true)
+	f.Add("messages.0: 'account banned'", "", "invalid_request_error", true)
+	f.Add("余额不足，请充值", "1113", "", false)
+	c, _ := New([]string{`quota\s+left`})
+	f.Fuzz(func(t *testing.T, message, code, kind string, generic bool) {
+		for _, base := range sdk.Codes() {
+			in := sdk.NewFailure(base, "status:0", message)
+			in.VendorCode, in.VendorType, in.Generic = code, kind, generic
+			got := c.Refine("vendor", *in)
+			if !got.Code.Known() || got.Scope == "" || got.Message != in.Message {
+				t.Fatalf("%+v", got)
+			}
+			if !generic && in.Class() == sdk.ClassCaller && got.Code != base {
+				t.Fatalf("specific %s became %s", base, got.Code)
+			}
+		}
+	})
+}
+
+func BenchmarkRefine(b *testing.B) {
+	c := newClassifier(b)
+	for _, bm := range []struct{ name, message string }{
+		{"typical", "Rate limit reached for model in organization org-x on tokens: Limit 6000, Used 5034. Please try again in 4.77s."},
+		{"unknown", "The request could not be handled for a reason that nobody wrote down; ask the operators of the service for more."},
+		{"longest", strings.Repeat("the model said something else ", sdk.MaxMessage/30)},
+	} {
+		b.Run(bm.name, func(b *testing.B) {
+			f := failed(sdk.CodeServer, bm.message)
+			for b.Loop() {
+				c.Refine("vendor", f)
+			}
+		})
+	}
+}
+
+func BenchmarkNew(b *testing.B) {
+	for b.Loop() {
+		New(nil)
+	}
+}

@@ -1,0 +1,260 @@
+package driver
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"spillway/plugin/failover/brain"
+	"spillway/sdk"
+)
+
+// Version of the plugin.
+const Version = "0.1.0"
+
+// Plugin is the failover plugin. A host calls its methods concurrently.
+type Plugin struct {
+	settings sdk.Live[settings]
+	host     sdk.Host
+	born     time.Time
+	store    writer
+	life     context.Context
+	end      context.CancelFunc
+	wg       sync.WaitGroup
+
+	mu    sync.Mutex // guards brain
+	brain *brain.Brain
+}
+
+var (
+	_ sdk.Plugin           = (*Plugin)(nil)
+	_ sdk.Configurer       = (*Plugin)(nil)
+	_ sdk.SettingsObserver = (*Plugin)(nil)
+	_ sdk.OutcomeObserver  = (*Plugin)(nil)
+	_ sdk.Judge            = (*Plugin)(nil)
+	_ sdk.Drainer          = (*Plugin)(nil)
+)
+
+// New returns the plugin, not yet configured.
+func New() *Plugin {
+	p := &Plugin{born: time.Now()}
+	p.life, p.end = context.WithCancel(context.Background())
+	return p
+}
+
+// Manifest implements sdk.Plugin. Calls that the plugin itself re-enters pass
+// it by.
+func (p *Plugin) Manifest() sdk.Manifest {
+	return sdk.Manifest{
+		Name: "failover", Version: Version, Schema: schema, Judge: true,
+		Hook: sdk.HookSpec{OnDown: sdk.OnDownWait, Wait: 500 * time.Millisecond, Decide: 500 * time.Millisecond},
+	}
+}
+
+// Configure implements sdk.Configurer.
+func (p *Plugin) Configure(ctx context.Context, host sdk.Host, c sdk.Config) error {
+	s, warnings, err := read(c)
+	if err != nil {
+		return err
+	}
+	p.host = host
+	p.adopt(s, warnings)
+	p.brain = brain.New(p.now(), s.policy)
+	p.store.init(host.State())
+	p.restore(ctx)
+	p.wg.Go(func() { p.store.run(p.life, host.Log()) })
+	p.wg.Go(p.follow)
+	if s.probeEvery > 0 {
+		p.wg.Go(func() { p.probe(s.probeEvery) })
+	}
+	p.report()
+	return nil
+}
+
+// Settings implements sdk.SettingsObserver.
+func (p *Plugin) Settings(c sdk.Config, _ []string) error {
+	s, warnings, err := read(c)
+	if err != nil {
+		return err
+	}
+	p.adopt(s, warnings)
+	p.mu.Lock()
+	p.brain.SetPolicy(p.now(), s.policy)
+	p.mu.Unlock()
+	p.changed()
+	return nil
+}
+
+// adopt makes settings those of calls that begin from now on.
+func (p *Plugin) adopt(s *settings, warnings []sdk.Fault) {
+	log := p.host.Log()
+	for _, w := range warnings {
+		log.Warn("setting ignored", "fault", w.String())
+	}
+	s.classifier.OnFault = func(f sdk.Fault) { log.Warn("pattern ignored", "fault", f.String()) }
+	known := p.host.Catalogue()
+	for _, r := range s.policy.Priority {
+		if _, ok := known.Provider(r.Provider); !ok {
+			log.Warn("route skipped: no such provider in this profile", "route", r.String())
+		}
+	}
+	p.settings.Store(s)
+}
+
+// Drain implements sdk.Drainer: what the brain has learned is written.
+func (p *Plugin) Drain(ctx context.Context) {
+	p.changed()
+	p.store.flush(ctx)
+	p.end()
+	p.wg.Wait()
+}
+
+// now reads both clocks together.
+func (p *Plugin) now() brain.Instant {
+	t := time.Now()
+	return brain.Instant{Mono: t.Sub(p.born), Wall: t.Round(0)}
+}
+
+// LLMStream implements sdk.Hook.
+func (p *Plugin) LLMStream(ctx context.Context, call *sdk.Call, next sdk.Next) (sdk.Stream, error) {
+	s := p.settings.Load()
+	dispatch := next
+	if len(call.Past) > 0 { // a predecessor may have used next
+		dispatch = call.Reenter
+	}
+	past := make([]sdk.Attempted, len(call.Past))
+	for i, a := range call.Past {
+		f := s.classifier.Refine(a.Route.Provider, *a.Failure)
+		a.Failure = &f
+		past[i] = a
+	}
+
+	var turn brain.Turn
+	p.mu.Lock()
+	step := p.brain.Start(p.now(), &turn, brain.Query{Head: call.Request.Route(), Shape: call.Request.Shape}, p.host.Catalogue(), past)
+	p.mu.Unlock()
+	p.moved(step.Changes)
+	last := sdk.Failure{}
+	for !step.Stopped() {
+		stream, err := dispatch(ctx, order(call.Request, step, s))
+		if err != nil {
+			return nil, err
+		}
+		dispatch = call.Reenter
+		failure := sdk.AwaitVisible(ctx, stream)
+		if failure == nil {
+			p.mu.Lock()
+			changes := p.brain.Committed(p.now(), &turn)
+			p.mu.Unlock()
+			p.moved(changes)
+			return stream, nil
+		}
+		last = s.classifier.Refine(step.Route.Provider, *failure)
+		p.mu.Lock()
+		step = p.brain.Failed(p.now(), &turn, last, rand.Float64())
+		p.mu.Unlock()
+		p.host.Record(decision(call.ID, last, step))
+		p.moved(step.Changes)
+	}
+	if last.Attempt == 0 {
+		p.host.Record(decision(call.ID, last, step))
+	}
+	return nil, final(step)
+}
+
+// order is the request of a step's attempt.
+func order(r sdk.Request, step brain.Step, s *settings) sdk.Request {
+	r.Provider, r.Model = step.Route.Provider, step.Route.Model
+	r.Dispatch = sdk.Dispatch{
+		Kind: step.Kind, Reason: step.Reason, Delay: step.Delay, Tag: step.Tag, Skipped: step.Skipped,
+		Limits: s.limits(r), Visible: r.Dispatch.Visible,
+	}
+	return r
+}
+
+// decision is what the record says of a failure and the step that followed.
+func decision(call string, f sdk.Failure, step brain.Step) sdk.Decision {
+	d := sdk.Decision{
+		Call: call, Attempt: f.Attempt, Code: f.Code, Scope: f.Scope, Rule: f.Rule,
+		Action: step.Action, Reason: step.Reason, Changes: step.Changes, Skipped: step.Skipped,
+	}
+	if !step.Stopped() {
+		d.Target = &step.Route
+	}
+	return d
+}
+
+// final is the caller's error: the first cause, with the earliest moment at
+// which a repetition makes sense as its hint.
+func final(step brain.Step) *sdk.Failure {
+	f := *step.Failure
+	if f.Class() != sdk.ClassCaller {
+		f.RetryAfter, f.ResetAt, f.HintSource = 0, step.RetryAt, "failover"
+	}
+	return &f
+}
+
+// Outcome implements sdk.OutcomeObserver.
+func (p *Plugin) Outcome(o sdk.Outcome) {
+	if o.Failure != nil {
+		f := p.settings.Load().classifier.Refine(o.Route.Provider, *o.Failure)
+		o.Failure = &f
+	}
+	p.mu.Lock()
+	changes := p.brain.Settled(p.now(), o, p.host.Catalogue())
+	p.mu.Unlock()
+	if o.Failure != nil && o.Attempt > 0 {
+		p.host.Record(sdk.Decision{
+			Call: o.Call, Attempt: o.Attempt, Code: o.Failure.Code, Scope: o.Failure.Scope, Rule: o.Failure.Rule,
+			Action: sdk.ActionStop, Reason: "the answer had begun", Changes: changes,
+		})
+	}
+	p.moved(changes)
+}
+
+// Judge implements sdk.Judge.
+func (p *Plugin) Judge(_ context.Context, provider string, f sdk.Failure) sdk.Failure {
+	return p.settings.Load().classifier.Refine(provider, f)
+}
+
+// moved publishes circuits that moved.
+func (p *Plugin) moved(changes []sdk.Change) {
+	for _, c := range changes {
+		p.host.Log().Info("circuit moved", "target", c.Target, "from", string(c.From), "to", string(c.To), "until", until(c.Until))
+	}
+	p.changed()
+	if len(changes) > 0 {
+		p.report()
+	}
+}
+
+func until(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Format(time.RFC3339)
+}
+
+func (p *Plugin) report() {
+	p.mu.Lock()
+	targets := p.brain.Snapshot(p.now())
+	p.mu.Unlock()
+	p.host.Report(sdk.Status{Targets: targets})
+}
+
+// probe asks for the model lists of the providers in the list, now and then.
+func (p *Plugin) probe(every time.Duration) {
+	t := time.NewTicker(every)
+	defer t.Stop()
+	for {
+		select {
+		case <-t.C:
+			for _, c := range p.host.Catalogue().Providers {
+				p.host.Probe(c.Name)
+			}
+		case <-p.life.Done():
+			return
+		}
+	}
+}

@@ -1,0 +1,162 @@
+package driver
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"spillway/plugin/failover/brain"
+	"spillway/sdk"
+)
+
+const (
+	// circuits is the prefix of stored circuits.
+	circuits = "circuit/"
+	// keepCircuit outlives every cooldown and the longest hint of 8 days.
+	keepCircuit = 9 * 24 * time.Hour
+	// restoreTimeout is how long a start waits for what was learned before.
+	restoreTimeout = time.Second
+	writeTimeout   = 2 * time.Second
+	retryPause     = time.Second
+)
+
+// restore reads what earlier processes have learned.
+func (p *Plugin) restore(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, restoreTimeout)
+	defer cancel()
+	items, err := p.host.State().List(ctx, circuits)
+	if err != nil {
+		p.host.Log().Warn("state not restored: every circuit starts closed", "err", err.Error())
+		return
+	}
+	for _, i := range items {
+		p.load(i)
+	}
+}
+
+// load takes in one stored circuit.
+func (p *Plugin) load(i sdk.Item) {
+	if i.Deleted {
+		return
+	}
+	t, err := brain.ParseTarget(strings.TrimPrefix(i.Key, circuits))
+	if err == nil {
+		p.mu.Lock()
+		_, err = p.brain.Load(p.now(), t, i.Data)
+		p.mu.Unlock()
+	}
+	if err != nil {
+		p.host.Log().Warn("stored circuit ignored", "key", i.Key, "err", err.Error())
+	}
+}
+
+// follow reads in what other processes learn, until the plugin ends.
+func (p *Plugin) follow() {
+	for p.life.Err() == nil {
+		_ = p.host.State().Watch(p.life, circuits, func(i sdk.Item) {
+			p.load(i)
+			p.report()
+		})
+		select {
+		case <-time.After(retryPause):
+		case <-p.life.Done():
+		}
+	}
+}
+
+// changed queues circuits for the store.
+func (p *Plugin) changed() {
+	p.mu.Lock()
+	targets := p.brain.TakeChanged()
+	var items []sdk.Item
+	for _, t := range targets {
+		items = append(items, sdk.Item{Key: circuits + t.String(), Data: p.brain.Export(t)})
+	}
+	p.mu.Unlock()
+	p.store.put(items)
+}
+
+// writer writes circuits behind the calls: the newest of each, once.
+type writer struct {
+	state sdk.State
+	wake  chan struct{} // capacity 1
+
+	mu      sync.Mutex
+	pending map[string][]byte
+
+	writing sync.Mutex // held while a batch is written
+}
+
+func (w *writer) init(s sdk.State) {
+	w.state, w.wake, w.pending = s, make(chan struct{}, 1), map[string][]byte{}
+}
+
+func (w *writer) put(items []sdk.Item) {
+	if len(items) == 0 {
+		return
+	}
+	w.mu.Lock()
+	for _, i := range items {
+		w.pending[i.Key] = i.Data
+	}
+	w.mu.Unlock()
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run writes until life ends. A store that is gone is said once.
+func (w *writer) run(life context.Context, log *slog.Logger) {
+	said := false
+	for {
+		select {
+		case <-w.wake:
+		case <-life.Done():
+			return
+		}
+		for !w.flush(life) {
+			if !said {
+				log.Warn("state store unavailable: going on from memory")
+				said = true
+			}
+			select {
+			case <-time.After(retryPause):
+			case <-life.Done():
+				return
+			}
+		}
+		said = false
+	}
+}
+
+// flush writes everything that is pending and reports whether it could.
+func (w *writer) flush(ctx context.Context) bool {
+	w.writing.Lock()
+	defer w.writing.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	defer cancel()
+	for {
+		w.mu.Lock()
+		var key string
+		var data []byte
+		for key, data = range w.pending {
+			break
+		}
+		delete(w.pending, key)
+		w.mu.Unlock()
+		if key == "" {
+			return true
+		}
+		if _, err := w.state.Put(ctx, key, data, keepCircuit); err != nil {
+			w.mu.Lock()
+			if _, newer := w.pending[key]; !newer {
+				w.pending[key] = data
+			}
+			w.mu.Unlock()
+			return false
+		}
+	}
+}
