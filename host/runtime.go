@@ -126,7 +126,8 @@ type Inbound struct {
 	Effort       string
 	Conversation string
 	Shape        sdk.Shape
-	Notice       func(record.Attempt) // hears of each attempt; must not block
+	// Notice hears of each attempt, and of the one before it; must not block.
+	Notice func(a record.Attempt, before *record.Attempt)
 }
 
 // Call runs a model call. The caller ranges over the stream, and then calls

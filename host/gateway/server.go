@@ -60,8 +60,10 @@ func New(o Options) *Server {
 	s.mux.HandleFunc("POST /chat/completions", openai)
 	s.mux.HandleFunc("GET /v1/models", s.models)
 	s.mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
-	s.mux.HandleFunc("HEAD /", func(http.ResponseWriter, *http.Request) {})
 	s.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodHead { // clients look whether anybody is there
+			return
+		}
 		refuse(w, http.StatusNotFound, "no such resource: "+r.Method+" "+r.URL.Path+" (there are: POST /v1/messages, POST /v1/chat/completions, GET /v1/models)")
 	})
 	return s

@@ -15,7 +15,7 @@ import (
 // changed.
 type Trace struct {
 	store  func(record.Request)
-	notice func(record.Attempt)
+	notice func(a record.Attempt, before *record.Attempt)
 
 	mu       sync.Mutex
 	rec      record.Request
@@ -24,8 +24,8 @@ type Trace struct {
 }
 
 // NewTrace begins a record. store and notice may be nil; notice hears of every
-// attempt as it is dispatched.
-func NewTrace(rec record.Request, store func(record.Request), notice func(record.Attempt)) *Trace {
+// attempt as it is dispatched, with the one before it, if there was one.
+func NewTrace(rec record.Request, store func(record.Request), notice func(a record.Attempt, before *record.Attempt)) *Trace {
 	rec.Started = time.Now()
 	return &Trace{store: store, notice: notice, rec: rec}
 }
@@ -42,11 +42,16 @@ func (t *Trace) Begin(r sdk.Request) int {
 		N: len(t.rec.Attempts) + 1, Kind: kind, Route: r.Route(), Key: d.Key, Reason: d.Reason,
 		Delay: record.Duration(d.Delay), Skipped: d.Skipped,
 	}
+	var before *record.Attempt
+	if n := len(t.rec.Attempts); n > 0 {
+		last := t.rec.Attempts[n-1]
+		before = &last
+	}
 	t.rec.Attempts = append(t.rec.Attempts, a)
 	t.reply = append(t.reply, nil)
 	t.mu.Unlock()
 	if t.notice != nil {
-		t.notice(a)
+		t.notice(a, before)
 	}
 	return a.N
 }

@@ -9,7 +9,7 @@ import (
 	"net/url"
 	"slices"
 
-	"go.yaml.in/yaml/v3"
+	"go.yaml.in/yaml/v4"
 
 	"spillway/host/dialect"
 	"spillway/sdk"

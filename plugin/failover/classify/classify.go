@@ -55,17 +55,17 @@ type pattern struct {
 	match *expression
 }
 
-// New compiles the built-in rules and the user's patterns, JavaScript regular
-// expressions matched without regard to case. One that does not compile is
-// returned as a fault and left out.
+// New prepares the built-in rules and compiles the user's patterns, JavaScript
+// regular expressions matched without regard to case. One that does not compile
+// is returned as a fault and left out.
 func New(patterns []string) (*Classifier, []sdk.Fault) {
 	c := &Classifier{}
 	for _, p := range phrases() {
 		c.rules = append(c.rules, &rule{
 			phrase:     p,
-			match:      mustCompile(p.name, p.any...),
-			unless:     mustCompile(p.name, p.unless),
-			unlessFrom: mustCompile(p.name, p.unlessFrom),
+			match:      builtin(p.any...),
+			unless:     builtin(p.unless),
+			unlessFrom: builtin(p.unlessFrom),
 		})
 	}
 	var faults []sdk.Fault

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dlclark/regexp2"
 	"github.com/google/go-cmp/cmp"
 
 	"spillway/sdk"
@@ -221,19 +222,42 @@ func TestPhrases(t *testing.T) {
 // No built-in expression explodes on a message made of its own words. The limit
 // is far from what they need, and far below what an explosion takes.
 func TestPhrasesTakeBoundedTime(t *testing.T) {
-	var all []*expression
+	var all []*regexp2.Regexp
 	for _, p := range phrases() {
-		all = append(all, mustCompile(p.name, append(p.any, p.unless, p.unlessFrom)...)...)
-	}
-	for _, e := range all {
-		e.re.MatchTimeout = 10 * time.Second
+		for _, e := range builtin(append(p.any, p.unless, p.unlessFrom)...) {
+			re, err := e.compiled()
+			if err != nil {
+				t.Fatalf("phrase %q: %s: %v", p.name, e.source, err)
+			}
+			re.MatchTimeout = 10 * time.Second
+			all = append(all, re)
+		}
 	}
 	for _, word := range []string{"a ", "limit ", "token ", "tokens exceed ", "your account ", "model ", "额度", "1 hour ", "'", "messages.0", "per minute "} {
 		long := []rune(strings.Repeat(word, sdk.MaxMessage/len(word)))
-		for _, e := range all {
-			if _, err := e.re.MatchRunes(long); err != nil {
-				t.Errorf("on %q: %s: %v", word, e.source, err)
+		for _, re := range all {
+			if _, err := re.MatchRunes(long); err != nil {
+				t.Errorf("on %q: %s: %v", word, re, err)
 			}
+		}
+	}
+}
+
+func TestLiterals(t *testing.T) {
+	tests := []struct {
+		expr string
+		want [][]string
+	}{
+		{`\bover(?:loaded)? the\b`, [][]string{{"over"}, {" the"}}},
+		{`(?:reach|hit)\w* .{0,9}LIMIT`, [][]string{{"reach", "hit"}, {" "}, {"limit"}}},
+		{`[额額]度+`, [][]string{{"額", "额"}, {"度"}}},
+		{`a?[a-z]*`, nil},
+		{`abc|d*`, nil},
+		{`(?=x)`, nil},
+	}
+	for _, tt := range tests {
+		if diff := cmp.Diff(tt.want, literals(tt.expr)); diff != "" {
+			t.Errorf("literals(%q) (-want +got):\n%s", tt.expr, diff)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package classify
 import (
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -20,37 +21,38 @@ const (
 	clockTries = 3
 )
 
-// expression is one compiled regular expression and how often it was too slow.
+// expression is one regular expression and how often it was too slow.
 type expression struct {
 	source string
-	re     *regexp2.Regexp
-	needs  []string // lower case; nil if nothing is known
+	needs  [][]string // see literals; nil if nothing is known
 	slow   atomic.Int32
+
+	// compiled compiles at the first call. Most of the built-in expressions
+	// never meet a message that has their literals, and the process starts
+	// sooner without them.
+	compiled func() (*regexp2.Regexp, error)
 }
 
-func compile(source string) (*expression, error) {
-	re, err := regexp2.Compile(source, regexp2.ECMAScript|regexp2.IgnoreCase)
-	if err != nil {
-		return nil, err
-	}
-	re.MatchTimeout = matchTimeout
-	return &expression{source: source, re: re}, nil
+func newExpression(source string) *expression {
+	return &expression{source: source, compiled: sync.OnceValues(func() (*regexp2.Regexp, error) {
+		re, err := regexp2.Compile(source, regexp2.ECMAScript|regexp2.IgnoreCase)
+		if err == nil {
+			re.MatchTimeout = matchTimeout
+		}
+		return re, err
+	})}
 }
 
-// mustCompile is for the built-in rules, which a test compiles. An empty
-// expression is left out.
-func mustCompile(name string, sources ...string) []*expression {
+// builtin makes the expressions of a built-in rule, without empty ones. That
+// they compile is a test's business.
+func builtin(sources ...string) []*expression {
 	var all []*expression
 	for _, s := range sources {
-		if s == "" {
-			continue
+		if s != "" {
+			e := newExpression(s)
+			e.needs = literals(s)
+			all = append(all, e)
 		}
-		e, err := compile(s)
-		if err != nil {
-			panic("classify: phrase " + name + ": " + err.Error())
-		}
-		e.needs = literals(s)
-		all = append(all, e)
 	}
 	return all
 }
@@ -73,12 +75,18 @@ func (c *Classifier) match(e *expression, t text) bool {
 	if e.slow.Load() >= maxTimeouts {
 		return false
 	}
-	if e.needs != nil && !slices.ContainsFunc(e.needs, func(s string) bool { return strings.Contains(t.lower, s) }) {
+	for _, set := range e.needs {
+		if !slices.ContainsFunc(set, func(s string) bool { return strings.Contains(t.lower, s) }) {
+			return false
+		}
+	}
+	re, err := e.compiled()
+	if err != nil {
 		return false
 	}
 	for range clockTries {
 		start := time.Now()
-		ok, err := e.re.MatchRunes(t.runes)
+		ok, err := re.MatchRunes(t.runes)
 		if err == nil {
 			return ok
 		}

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// maxLiterals bounds the list kept for one expression; a longer one would not
-// be cheaper than the expression.
+// maxLiterals bounds one set of literals; a larger one would not be cheaper
+// than the expression.
 const maxLiterals = 24
 
-// literals returns lower-case strings of which every match of expr contains at
-// least one, nil if there are no such strings. A message holds few of them, so
-// most expressions need not run on it. The built-in expressions keep to the
-// syntax that Go's parser knows.
-func literals(expr string) []string {
+// literals returns sets of lower-case strings: every match of expr contains at
+// least one string of each set. A message has few of them, so most expressions
+// need not run on it. The built-in expressions keep to the syntax that Go's
+// parser knows.
+func literals(expr string) [][]string {
 	re, err := syntax.Parse(expr, syntax.Perl|syntax.FoldCase)
 	if err != nil {
 		return nil
@@ -21,12 +21,14 @@ func literals(expr string) []string {
 	return required(re)
 }
 
-func required(re *syntax.Regexp) []string {
+func required(re *syntax.Regexp) [][]string {
 	switch re.Op {
 	case syntax.OpLiteral:
-		return []string{strings.ToLower(string(re.Rune))}
+		return [][]string{{strings.ToLower(string(re.Rune))}}
 	case syntax.OpCharClass:
-		return classLiterals(re.Rune)
+		if set := classLiterals(re.Rune); set != nil {
+			return [][]string{set}
+		}
 	case syntax.OpCapture, syntax.OpPlus:
 		return required(re.Sub[0])
 	case syntax.OpRepeat:
@@ -34,49 +36,54 @@ func required(re *syntax.Regexp) []string {
 			return required(re.Sub[0])
 		}
 	case syntax.OpConcat:
-		var best []string
+		var all [][]string
 		for _, sub := range re.Sub {
-			if l := required(sub); better(l, best) {
-				best = l
-			}
-		}
-		return best
-	case syntax.OpAlternate:
-		var all []string
-		for _, sub := range re.Sub {
-			l := required(sub)
-			if l == nil || len(all)+len(l) > maxLiterals {
-				return nil
-			}
-			all = append(all, l...)
+			all = append(all, required(sub)...)
 		}
 		return all
+	case syntax.OpAlternate:
+		var set []string
+		for _, sub := range re.Sub {
+			best := longest(required(sub))
+			if best == nil || len(set)+len(best) > maxLiterals {
+				return nil
+			}
+			set = append(set, best...)
+		}
+		return [][]string{set}
 	}
 	return nil
 }
 
-// classLiterals lists the members of a small class. Latin letters come in both
-// cases there; one is enough.
+// classLiterals lists the members of a small class.
 func classLiterals(ranges []rune) []string {
-	var all []string
+	var set []string
 	for i := 0; i < len(ranges); i += 2 {
 		for r := ranges[i]; r <= ranges[i+1]; r++ {
-			if len(all) == maxLiterals {
+			if len(set) == maxLiterals {
 				return nil
 			}
-			all = append(all, strings.ToLower(string(r)))
+			set = append(set, strings.ToLower(string(r)))
 		}
 	}
-	return all
+	return set
 }
 
-// better prefers the list whose shortest string is longer: it is met by chance
-// less often.
-func better(a, b []string) bool { return a != nil && (b == nil || shortest(a) > shortest(b)) }
+// longest returns the set whose shortest string is longest: it is met by chance
+// the least.
+func longest(sets [][]string) []string {
+	var best []string
+	for _, s := range sets {
+		if best == nil || shortest(s) > shortest(best) {
+			best = s
+		}
+	}
+	return best
+}
 
-func shortest(list []string) int {
-	n := len(list[0])
-	for _, s := range list[1:] {
+func shortest(set []string) int {
+	n := len(set[0])
+	for _, s := range set[1:] {
 		n = min(n, len(s))
 	}
 	return n

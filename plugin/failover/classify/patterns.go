@@ -28,8 +28,8 @@ func compilePatterns(sources []string) ([]*pattern, []sdk.Fault) {
 			fault(i, clip(s), "pattern too long", fmt.Sprintf("at most %d bytes", maxPattern))
 			continue
 		}
-		e, err := compile(s)
-		if err != nil {
+		e := newExpression(s)
+		if _, err := e.compiled(); err != nil {
 			fault(i, s, err.Error(), "a JavaScript regular expression")
 			continue
 		}

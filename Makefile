@@ -1,0 +1,37 @@
+# Every target does its own set-up: the Go toolchain fetches what go.mod names.
+
+GO ?= go
+
+.PHONY: build demo test check fuzz bench tools clean
+
+## build: bin/spillway, and bin/plugins/failover beside it
+build:
+	$(GO) build -o bin/spillway ./host/cmd/spillway
+	$(GO) build -o bin/plugins/failover ./plugin/failover
+
+## demo: two simulated vendors are down, the answer comes all the same
+demo: build
+	@./bin/spillway demo
+
+## test: everything: static checks, all tests under the race detector, short fuzzing
+test: check
+	$(GO) test -race -shuffle=on -timeout 20m ./...
+	@.ci/fuzz 3s
+
+## check: formatting, vet, staticcheck, go fix, go.mod
+check: tools
+	@.ci/check
+
+## fuzz: each fuzz target for a minute
+fuzz:
+	@.ci/fuzz 1m
+
+## bench: what the plugin process costs, side by side
+bench: build tools
+	@.ci/bench
+
+tools:
+	@$(GO) build -C .ci/tools -o ../../bin/tools/ honnef.co/go/tools/cmd/staticcheck golang.org/x/perf/cmd/benchstat
+
+clean:
+	rm -rf bin

@@ -1,0 +1,198 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"spillway/host/dialect/failure"
+	"spillway/host/profile"
+	"spillway/host/supervisor"
+	"spillway/sdk"
+)
+
+func (a *app) classifyCommand() *cobra.Command {
+	var lines bool
+	c := &cobra.Command{
+		Use:   "classify [FILE]",
+		Short: "Say how a recorded vendor answer is judged, and by which rule",
+		Long: `Judge recorded answers of vendors, each a JSON object on a line of its own:
+
+  {"id", "vendor", "protocol", "phase", "status", "headers", "body"}
+
+protocol is openai, anthropic, gemini or other; phase is transport, response or
+stream. They are judged by the host's tables and then by the failover plugin
+itself: what is tested is what runs. Without FILE standard input is read.
+
+With --jsonl one JSON object a line is printed, in the same order:
+
+  {"id", "code", "class", "scope", "retry_after_s", "rule"}`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usageError{fmt.Errorf("classify takes one file, got %d", len(args))}
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			in := a.stdin
+			if len(args) == 1 {
+				f, err := os.Open(args[0])
+				if err != nil {
+					return usageError{err}
+				}
+				defer f.Close()
+				in = f
+			}
+			return a.classify(c.Context(), in, lines)
+		},
+	}
+	c.Flags().BoolVar(&lines, "jsonl", false, "print one JSON object a line")
+	return c
+}
+
+// maxRecordLine bounds one recorded answer.
+const maxRecordLine = 4 << 20
+
+// verdict is a line of --jsonl.
+type verdict struct {
+	ID         string    `json:"id"`
+	Code       sdk.Code  `json:"code"`
+	Class      sdk.Class `json:"class"`
+	Scope      sdk.Scope `json:"scope"`
+	RetryAfter *float64  `json:"retry_after_s"`
+	Rule       string    `json:"rule"`
+}
+
+func (a *app) classify(ctx context.Context, in io.Reader, lines bool) error {
+	judge, err := a.judge(ctx)
+	if err != nil {
+		return err
+	}
+	defer judge.Stop()
+	out := bufio.NewWriter(a.stdout)
+	defer out.Flush()
+	enc := json.NewEncoder(out)
+	enc.SetEscapeHTML(false)
+	scan := bufio.NewScanner(in)
+	scan.Buffer(nil, maxRecordLine)
+	for n := 1; scan.Scan(); n++ {
+		line := bytes.TrimSpace(scan.Bytes())
+		if len(line) == 0 {
+			continue
+		}
+		var rec failure.Record
+		if err := json.Unmarshal(line, &rec); err != nil {
+			return usageError{fmt.Errorf("line %d: %w", n, err)}
+		}
+		f, err := judge.Judge(ctx, rec.Vendor, *failure.FromRecord(rec))
+		if err != nil {
+			return err
+		}
+		if lines {
+			err = enc.Encode(verdict{
+				ID: rec.ID, Code: f.Code, Class: f.Class(), Scope: f.Scope, RetryAfter: seconds(f, time.Now()), Rule: f.Rule,
+			})
+		} else {
+			err = inWords(out, rec.ID, f)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := scan.Err(); err != nil {
+		return usageError{err}
+	}
+	return nil
+}
+
+// inWords tells a judgement to a person.
+func inWords(w io.Writer, id string, f sdk.Failure) error {
+	wait := ""
+	if s := seconds(f, time.Now()); s != nil {
+		wait = fmt.Sprintf("\n  the vendor says to wait %s", time.Duration(*s*float64(time.Second)))
+	}
+	_, err := fmt.Fprintf(w, "%s: %s\n  class %s, speaks for %s\n  decided by %s%s\n  message %q\n",
+		id, f.Code, f.Class(), f.Scope, f.Rule, wait, f.Message)
+	return err
+}
+
+func seconds(f sdk.Failure, now time.Time) *float64 {
+	wait := f.RetryAfter
+	if wait == 0 && !f.ResetAt.IsZero() {
+		wait = max(f.ResetAt.Sub(now), 0)
+	}
+	if wait == 0 {
+		return nil
+	}
+	s := math.Round(wait.Seconds()*1000) / 1000
+	return &s
+}
+
+// failoverModule is the plugin that comes with spillway.
+const failoverModule = "failover"
+
+// judge starts the profile's failover plugin, else the one beside the
+// executable, with its own settings.
+func (a *app) judge(ctx context.Context) (*supervisor.Plugin, error) {
+	log, err := a.logger()
+	if err != nil {
+		return nil, err
+	}
+	source, config, err := a.judgeSource()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "spillway-classify-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir) // the process keeps its file open
+	bin, err := supervisor.Install(source, dir)
+	if err != nil {
+		return nil, err
+	}
+	return supervisor.Start(ctx, supervisor.Options{Entry: failoverModule, Binary: bin, Config: config, Log: log})
+}
+
+func (a *app) judgeSource() (source string, config []byte, err error) {
+	dirs := pluginDirs()
+	config = []byte("{}")
+	if home, err := a.home(); err == nil {
+		dir, err := profile.Dir(home, a.profile)
+		if err != nil {
+			return "", nil, usageError{err}
+		}
+		p, err := profile.Load(dir, profile.Options{Home: home, Overlays: a.patches})
+		switch {
+		case err == nil:
+			dirs = append([]string{filepath.Join(dir, profile.PluginsDir)}, dirs...)
+			entries, _ := p.Entries(a.env)
+			for _, e := range entries {
+				if e.Name == failoverModule && e.Err == nil && e.Config != nil {
+					if config, err = json.Marshal(e.Config); err != nil {
+						return "", nil, err
+					}
+				}
+			}
+		case !errors.Is(err, os.ErrNotExist) || a.profile != "default":
+			return "", nil, usageError{err}
+		}
+	}
+	for _, d := range dirs {
+		path := filepath.Join(d, failoverModule)
+		if _, err := os.Stat(path); err == nil {
+			return path, config, nil
+		}
+	}
+	return "", nil, fmt.Errorf("no failover plugin in %v", dirs)
+}

@@ -1,0 +1,207 @@
+// Package cli is the command line: it parses flags, composes the runtime, and
+// maps errors to exit codes.
+//
+//	0  done
+//	1  it failed: nothing could serve, a server could not start, …
+//	2  the command, the profile or a file is wrong
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"spillway/host"
+	"spillway/host/profile"
+	"spillway/host/story"
+	"spillway/profiles"
+)
+
+// Version of spillway.
+const Version = "0.1.0"
+
+// Exit codes.
+const (
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// usageError is an error in what the user wrote.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+// quietError is an error that was shown already.
+type quietError struct{ error }
+
+// Main runs the command line and returns the exit code. It reads and writes the
+// given streams and the process's environment.
+func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, env: os.LookupEnv}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	root := a.root()
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return 0
+	}
+	if _, quiet := errors.AsType[quietError](err); !quiet {
+		fmt.Fprintf(stderr, "spillway: %v\n", err)
+	}
+	if _, usage := errors.AsType[usageError](err); usage {
+		return exitUsage
+	}
+	if _, bad := errors.AsType[*profile.Error](err); bad {
+		return exitUsage
+	}
+	return exitFailed
+}
+
+// app is what the commands share.
+type app struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	env            profile.Lookup
+
+	profile  string
+	patches  []string
+	logLevel string
+	asJSON   bool
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "spillway",
+		Short: "Keep an agent working when its LLM vendor stops",
+		Long: `spillway runs model calls through a chain of plugins. Its failover plugin moves a
+failing call to the next vendor before the agent notices.
+
+Start with "spillway demo": no key and no network are needed.
+
+Exit codes: 0 done; 1 it failed; 2 the command, the profile or a file is wrong.`,
+		Version:       Version,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	f := root.PersistentFlags()
+	f.StringVar(&a.profile, "profile", "default", "profile `NAME`, or a path to its folder (with a slash)")
+	f.StringArrayVar(&a.patches, "patch", nil, "further patch `FILE`, may be repeated")
+	f.StringVar(&a.logLevel, "log-level", "warn", "debug, info, warn or error")
+	root.AddCommand(
+		a.demoCommand(), a.runCommand(), a.serveCommand(), a.statusCommand(), a.explainCommand(),
+		a.classifyCommand(), a.configCommand(), a.simCommand(),
+	)
+	for _, c := range root.Commands() {
+		if c.Args == nil && c.RunE != nil {
+			c.Args = noArgs
+		}
+	}
+	return root
+}
+
+func noArgs(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usageError{fmt.Errorf("%s takes no argument, got %q", c.CommandPath(), args[0])}
+	}
+	return nil
+}
+
+func (a *app) jsonFlag(c *cobra.Command, what string) {
+	c.Flags().BoolVar(&a.asJSON, "json", false, "print "+what+" as JSON")
+}
+
+// logger writes to standard error at the chosen level.
+func (a *app) logger() (*slog.Logger, error) {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(a.logLevel)); err != nil {
+		return nil, usageError{fmt.Errorf("--log-level: got %q (allowed: debug, info, warn, error)", a.logLevel)}
+	}
+	return slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: level})), nil
+}
+
+// home is the folder of all profiles.
+func (a *app) home() (string, error) { return profile.Home(a.env) }
+
+// dir is the folder of the chosen profile. The built-in profiles are written
+// out when they are first used.
+func (a *app) dir() (string, error) {
+	home, err := a.home()
+	if err != nil {
+		return "", err
+	}
+	dir, err := profile.Dir(home, a.profile)
+	if err != nil {
+		return "", usageError{err}
+	}
+	if _, err := os.Stat(filepath.Join(dir, profile.BaseFile)); err == nil {
+		return dir, nil
+	}
+	if a.profile != "default" {
+		return "", usageError{fmt.Errorf("no profile in %s: %s is missing there", dir, profile.BaseFile)}
+	}
+	if err := profiles.Write(a.profile, dir); err != nil {
+		return "", err
+	}
+	fmt.Fprintf(a.stderr, "spillway: wrote the default profile to %s\n", dir)
+	return dir, nil
+}
+
+// runtime starts the chosen profile.
+func (a *app) runtime(ctx context.Context) (*host.Runtime, error) {
+	log, err := a.logger()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := a.dir()
+	if err != nil {
+		return nil, err
+	}
+	home, err := a.home()
+	if err != nil {
+		return nil, err
+	}
+	return host.Open(ctx, host.Options{
+		Dir: dir, Home: home, Overlays: a.patches, PluginDirs: pluginDirs(), Env: a.env, Log: log,
+	})
+}
+
+// pluginDirs is where the plugins that come with spillway are: beside it.
+func pluginDirs() []string {
+	exe, err := os.Executable()
+	if err != nil {
+		return nil
+	}
+	if real, err := filepath.EvalSymlinks(exe); err == nil {
+		exe = real
+	}
+	return []string{filepath.Join(filepath.Dir(exe), profile.PluginsDir)}
+}
+
+// telling is how texts are shown on w.
+func (a *app) telling(w io.Writer) story.Options {
+	o := story.Options{Language: story.LanguageOf(a.env)}
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return o
+	}
+	_, plain := a.env("NO_COLOR")
+	o.Colour = !plain
+	if width, _, err := term.GetSize(int(f.Fd())); err == nil {
+		o.Width = width
+	}
+	return o
+}

@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"spillway/host"
+	"spillway/host/control"
+	"spillway/host/gateway"
+	"spillway/host/profile"
+)
+
+// drainTime is how long answers under way may take to end after a signal.
+const drainTime = 30 * time.Second
+
+// tokenVariable holds the token that clients must send. It is not a flag: the
+// arguments of a process can be read by others.
+const tokenVariable = "SPILLWAY_TOKEN"
+
+func (a *app) serveCommand() *cobra.Command {
+	var listen string
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Serve the vendors' APIs on this machine",
+		Long: `Serve the vendors' own APIs: POST /v1/messages, POST /v1/chat/completions,
+GET /v1/models. Point a client's base URL here and it survives what its vendor
+does.
+
+Prints "listening on http://…" when it is ready. SIGTERM and Ctrl-C let answers
+under way end (` + drainTime.String() + ` at most), then it exits with 0. Addresses other than
+loopback need a token in ` + tokenVariable + `.`,
+		Example: `  spillway serve
+  ANTHROPIC_BASE_URL=http://127.0.0.1:8790 claude`,
+		RunE: func(c *cobra.Command, _ []string) error { return a.serve(c.Context(), listen) },
+	}
+	c.Flags().StringVar(&listen, "listen", "127.0.0.1:8790", "`ADDRESS` to listen on; port 0 for a free one")
+	return c
+}
+
+func (a *app) serve(ctx context.Context, listen string) error {
+	token, _ := a.env(tokenVariable)
+	hostname, _, err := net.SplitHostPort(listen)
+	if err != nil {
+		return usageError{fmt.Errorf("--listen: %q is no address of the form host:port", listen)}
+	}
+	if ip := net.ParseIP(hostname); token == "" && hostname != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return usageError{fmt.Errorf("--listen: %s is not loopback: set %s to a token that clients must send", listen, tokenVariable)}
+	}
+	log, err := a.logger()
+	if err != nil {
+		return err
+	}
+	rt, err := a.runtime(ctx)
+	if err != nil {
+		return err
+	}
+	defer rt.Close()
+	l, err := net.Listen("tcp", listen)
+	if err != nil {
+		return fmt.Errorf("--listen: %w", err)
+	}
+	defer l.Close()
+	srv := gateway.HTTPServer(gateway.New(gateway.Options{
+		Runtime: rt, Token: profile.Secret(token), Hosts: []string{hostname}, Log: log,
+	}))
+	address := "http://" + l.Addr().String()
+	ctl, err := control.Serve(rt.Dir(), &controlled{runtime: rt, address: address})
+	if err != nil {
+		return err
+	}
+	defer ctl.Close()
+
+	served := make(chan error, 1)
+	go func() { served <- srv.Serve(l) }()
+	fmt.Fprintf(a.stdout, "listening on %s\n", address)
+	select {
+	case err := <-served:
+		return err
+	case <-ctx.Done():
+	}
+	drain, cancel := context.WithTimeout(context.Background(), drainTime)
+	defer cancel()
+	if err := srv.Shutdown(drain); err != nil {
+		log.Warn("answers under way were cut", "after", drainTime.String())
+		srv.Close()
+	}
+	if err := <-served; !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// controlled is a runtime as the control socket shows it.
+type controlled struct {
+	runtime *host.Runtime
+	address string
+}

@@ -1,0 +1,63 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"spillway/host/sim"
+)
+
+func (a *app) simCommand() *cobra.Command {
+	var listen string
+	var vendors []string
+	c := &cobra.Command{
+		Use:   "sim",
+		Short: "Run simulated vendors that fail as scripted",
+		Long: `Run simulated vendors on loopback. Each speaks the Messages and the Chat
+Completions dialect and fails as its script says, with recorded answers of the
+real vendor. Without --vendor the three of the demo run.
+
+A script is a list of steps, one for each request; the last one stays:
+
+  429 retry-after=2; 500*3; ok
+
+Steps: ` + strings.Join(sim.StepNames(), ", ") + `,
+and any status from 400 to 599.
+
+The admin address takes GET and PUT /_sim/script?vendor=NAME, GET /_sim/log and
+GET /_sim/vendors.`,
+		Example: `  spillway sim --vendor anthropic=quota --vendor "deepseek=500*2; ok"`,
+		RunE:    func(c *cobra.Command, _ []string) error { return a.sim(c.Context(), listen, vendors) },
+	}
+	c.Flags().StringVar(&listen, "listen", "127.0.0.1:0", "loopback `ADDRESS` of the admin port; vendors take the ports after it")
+	c.Flags().StringArrayVar(&vendors, "vendor", nil, "`NAME=SCRIPT` of a vendor, may be repeated")
+	return c
+}
+
+func (a *app) sim(ctx context.Context, listen string, vendors []string) error {
+	o := sim.Demo()
+	if len(vendors) > 0 {
+		o.Vendors = nil
+	}
+	for _, v := range vendors {
+		name, script, _ := strings.Cut(v, "=")
+		o.Vendors = append(o.Vendors, sim.Vendor{Name: name, Script: script})
+	}
+	s, err := sim.New(o)
+	if err != nil {
+		return usageError{err}
+	}
+	if err := s.Start(ctx, listen); err != nil {
+		return fmt.Errorf("--listen: %w", err)
+	}
+	defer s.Close()
+	for _, e := range s.Vendors() {
+		fmt.Fprintf(a.stdout, "%s on %s/v1 (%s)\n", e.Name(), e.URL(), e.Script())
+	}
+	fmt.Fprintf(a.stdout, "listening on %s\n", s.AdminURL())
+	<-ctx.Done()
+	return nil
+}

@@ -1,0 +1,173 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"spillway/host/control"
+	"spillway/host/profile"
+	"spillway/host/state"
+	"spillway/host/state/record"
+	"spillway/host/story"
+	"spillway/sdk"
+)
+
+// Status implements control.Host.
+func (c *controlled) Status(ctx context.Context) (story.StatusView, error) {
+	g := c.runtime.Graph()
+	v := story.StatusView{
+		Listen: c.address, Uptime: record.Duration(time.Since(c.runtime.Began())), Providers: g.Catalogue().Providers,
+	}
+	for _, e := range g.Entries() {
+		v.Entries = append(v.Entries, story.EntryView(e))
+	}
+	for _, p := range g.Plugins() {
+		v.Plugins = append(v.Plugins, story.PluginView{
+			Entry: p.Entry, Name: p.Name, Version: p.Version, PID: p.PID, Up: p.Up, Since: p.Since,
+			Restarts: p.Restarts, Bypassed: p.Bypassed, Down: p.Down,
+		})
+	}
+	statuses, err := c.runtime.Statuses(ctx)
+	reported(&v, statuses)
+	return v, err
+}
+
+// reported adds what the plugins said last. A plugin that is not running is
+// known by nothing else.
+func reported(v *story.StatusView, statuses []state.PluginStatus) {
+	for _, s := range statuses {
+		i := slices.IndexFunc(v.Plugins, func(p story.PluginView) bool { return p.Entry == s.Plugin })
+		if i < 0 {
+			i = len(v.Plugins)
+			v.Plugins = append(v.Plugins, story.PluginView{Entry: s.Plugin})
+		}
+		v.Plugins[i].Reported, v.Plugins[i].Targets = s.At, s.Targets
+	}
+}
+
+// Request implements control.Host.
+func (c *controlled) Request(ctx context.Context, id string) (record.Request, error) {
+	return find(ctx, c.runtime.Records(), id)
+}
+
+func find(ctx context.Context, r *state.Records, id string) (record.Request, error) {
+	if id == "" {
+		return r.Last(ctx)
+	}
+	return r.Get(ctx, id)
+}
+
+func (a *app) statusCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "status",
+		Short: "Show vendors, routes and plugins: state, since when, until when, why",
+		RunE: func(c *cobra.Command, _ []string) error {
+			dir, err := a.dir()
+			if err != nil {
+				return err
+			}
+			v, err := control.NewClient(dir).Status(c.Context())
+			if errors.Is(err, control.ErrNotRunning) {
+				v, err = a.storedStatus(c.Context(), dir)
+			}
+			if err != nil {
+				return err
+			}
+			if a.asJSON {
+				return a.printJSON(v)
+			}
+			return story.Status(a.stdout, v, a.telling(a.stdout))
+		},
+	}
+	a.jsonFlag(c, "it")
+	return c
+}
+
+// storedStatus is what the last host has left in the store.
+func (a *app) storedStatus(ctx context.Context, dir string) (story.StatusView, error) {
+	store, err := a.openStore(dir)
+	if err != nil {
+		return story.StatusView{}, err
+	}
+	defer store.Close()
+	statuses, err := store.Statuses(ctx)
+	var v story.StatusView
+	reported(&v, statuses)
+	return v, err
+}
+
+func (a *app) openStore(dir string) (*state.Store, error) {
+	log, err := a.logger()
+	if err != nil {
+		return nil, err
+	}
+	return state.Open(filepath.Join(dir, profile.StateDir), state.Options{Log: log})
+}
+
+func (a *app) printJSON(v any) error {
+	enc := json.NewEncoder(a.stdout)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+func (a *app) explainCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "explain [ID]",
+		Short: "Tell the story of one request: who was asked, what happened, why",
+		Long: `Tell the story of one request, the last one if no ID is given. Every answer of
+"spillway serve" carries its id in the header X-Spillway-Request-Id.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usageError{fmt.Errorf("explain takes one request's id, got %d arguments", len(args))}
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			id := ""
+			if len(args) == 1 {
+				id = args[0]
+			}
+			rec, err := a.record(c.Context(), id)
+			if errors.Is(err, sdk.ErrNotFound) && id == "" {
+				return errors.New("no request has been made in this profile yet")
+			}
+			if errors.Is(err, sdk.ErrNotFound) {
+				return fmt.Errorf("no request %q in this profile (the last 10 000 of 30 days are kept)", id)
+			}
+			if err != nil {
+				return err
+			}
+			if a.asJSON {
+				return a.printJSON(rec)
+			}
+			return story.Request(a.stdout, rec, a.telling(a.stdout))
+		},
+	}
+	a.jsonFlag(c, "the record")
+	return c
+}
+
+func (a *app) record(ctx context.Context, id string) (record.Request, error) {
+	dir, err := a.dir()
+	if err != nil {
+		return record.Request{}, err
+	}
+	rec, err := control.NewClient(dir).Request(ctx, id)
+	if !errors.Is(err, control.ErrNotRunning) {
+		return rec, err
+	}
+	store, err := a.openStore(dir)
+	if err != nil {
+		return record.Request{}, err
+	}
+	defer store.Close()
+	return find(ctx, store.Records(), id)
+}

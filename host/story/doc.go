@@ -1,0 +1,19 @@
+// Package story turns stored facts into text that people read: the story of a
+// request ([Request], for "spillway explain" and the demo), the one line shown
+// when a request is switched ([Notice]), and the state of a host ([Status]).
+//
+// It knows nothing but what it is given: a record.Request, a [StatusView]. It
+// opens no store, reads no clock when Options.Now is set, and asks no vendor.
+//
+// Order of things: wording is looked up (verdict.go for failures, rule.go for
+// what decided, reason.go for the plugin's words, english.go and chinese.go for
+// the rest), laid out as lines of styled text (page.go), and painted once.
+//
+// Vendors' messages, model names and errors are strangers' text. Every piece of
+// text becomes a span through the function text, which drops control and
+// formatting characters and escape sequences, so none reaches a terminal. In
+// vendors' messages what looks like an API key is masked as well.
+//
+// A code, rule or reason without an entry in the tables is shown as it is. The
+// only errors are those of the writer.
+package story

@@ -1,0 +1,150 @@
+package story
+
+// lexicon has the words of one language, but for those that stand in the tables
+// of verdict.go and reason.go. %s and %d stand for what a comment names; both
+// languages take the same.
+type lexicon struct {
+	language Language
+
+	// Punctuation.
+	comma, colon, semicolon, stop string
+	open, close                   string // parentheses
+	quote                         string // text
+
+	units          struct{ ms, s, min, h, d string }
+	ago, ahead     string // duration
+	untilLeft      string // moment, duration
+	untilOver      string // moment
+	rules          ruleWords
+	rangeOf        targetWords
+	head           headWords
+	kinds          kindWords
+	labels         labelWords
+	facts          factWords
+	next           nextWords
+	ending         endingWords
+	notice         noticeWords
+	status         statusWords
+	waiting, flows string // legend of the drawing
+	held           string // the same: a wait before asking
+	answered       string // an attempt that worked, beside its bar
+	running        string // one that runs
+}
+
+// targetWords name what a circuit or a failure speaks for.
+type targetWords struct {
+	vendor  string // provider
+	model   string // route
+	key     string // key, provider
+	keyOf   string // key, provider, model
+	request string // a failure that speaks for nothing but the request
+}
+
+type headWords struct {
+	request  string // id
+	wanted   string // route
+	streamed string
+	whole    string
+	dialect  string // name
+}
+
+// kindWords head an attempt; each takes a route.
+type kindWords struct {
+	primary, wished, retry, failover, key, fallback, probe, resume string
+	withKey                                                        string // fingerprint
+}
+
+type labelWords struct {
+	columns                                                                         int // the widest, with the gap behind it
+	because, passed, dropped, waited, answer, said, detail, hint, meaning, concerns string
+	paused, testing, healthy, next, tokens, damaged                                 string
+}
+
+type factWords struct {
+	waited       string // duration
+	after        string // what was answered, duration
+	noAnswer     string // duration
+	broke        string // first content, duration
+	complete     string // duration
+	content      string // duration to first content, duration
+	gaveUp       string // duration
+	stillRunning string
+	notSent      string
+	toldBy       string // rule
+	atFirst      string // code in words
+	wait         string // duration
+	back         string // moment, distance
+	hintFrom     string // source
+	damaged      string // count
+	noVendor     string
+	pluginAnswer string
+	noFurther    string
+	tokensIn     string // count
+	tokensOut    string // count
+	cached       string // count
+	reasoning    string // count
+}
+
+type nextWords struct {
+	retry    string
+	wait     string
+	failover string // route
+	key      string // provider
+	fallback string // route
+	stop     string
+}
+
+type endingWords struct {
+	answered        string // route, duration
+	instead         string // route, head, duration
+	afterOne        string
+	afterMany       string // count
+	clean           string
+	byPlugin        string // duration
+	callersFault    string // failure in words
+	verbatim        string
+	failed          string // duration, failure in words
+	unknown         string // a failure that the record does not name
+	told            string // status
+	again           string // moment, distance
+	midstream       string // duration, failure in words
+	cancelled       string // duration
+	cancelledMiddle string // duration
+	running         string // duration
+}
+
+// noticeWords make the one-line form; cause is a route and what it does.
+type noticeWords struct {
+	switched string // route
+	key      string // provider
+	again    string // route
+	waiting  string // duration, route
+	probe    string // route
+	resume   string // route
+	skipped  string // route, reason
+}
+
+type statusWords struct {
+	listening, up, off                                      string // address; duration
+	health                                                  string // plugin
+	healthy                                                 string
+	plugins, entries, providers                             string // headings
+	nothing                                                 string // an empty list
+	scope, target, state, since, until, code, why           string // columns
+	entry, version, pid, upFor, restarts, bypassed, trouble string
+	provider, models, keys, module                          string
+	scopes                                                  struct{ route, vendor, key string }
+	states                                                  struct{ open, halfOpen, closed string }
+	down                                                    string
+	over                                                    string // a pause that has ended
+	failures                                                string // count
+	trips                                                   string // count
+	more                                                    string // count
+}
+
+func (w *lexicon) pick(en, zh string) string {
+	if w.language == Chinese {
+		return zh
+	}
+	return en
+}

@@ -1,0 +1,168 @@
+package story
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"spillway/sdk"
+)
+
+// Status writes the state of a host: where it listens, the health that its
+// plugins report, the plugins themselves, the entries of the profile that do
+// not run, and the providers. The error is that of w.
+func Status(w io.Writer, s StatusView, o Options) error {
+	b := &board{page: newPage(o), words: o.words(), clock: o.clock()}
+	b.top(s)
+	reports := 0
+	for _, p := range s.Plugins {
+		if len(p.Targets) > 0 {
+			b.health(p)
+			reports++
+		}
+	}
+	if reports == 0 {
+		b.gap()
+		b.put(nil, nil, text(green, b.words.status.healthy))
+	}
+	b.plugins(s.Plugins)
+	b.broken(s.Entries)
+	b.providers(s.Providers)
+	_, err := io.WriteString(w, b.b.String())
+	return err
+}
+
+// board is one status on its way to the page.
+type board struct {
+	*page
+	words *lexicon
+	clock clock
+}
+
+func (b *board) top(s StatusView) {
+	w := &b.words.status
+	if s.Uptime == 0 {
+		b.put(nil, nil, text(yellow, w.off))
+		return
+	}
+	var parts []string
+	if s.Listen != "" {
+		parts = append(parts, fmt.Sprintf(w.listening, s.Listen))
+	}
+	parts = append(parts, fmt.Sprintf(w.up, b.clock.span(time.Duration(s.Uptime))))
+	b.put(nil, nil, text(bold, strings.Join(parts, b.words.comma)))
+}
+
+func (b *board) heading(says string) {
+	b.gap()
+	b.put(nil, nil, text(bold, says))
+}
+
+func (b *board) health(p PluginView) {
+	w := &b.words.status
+	rows := make([][]span, len(p.Targets))
+	for i, t := range p.Targets {
+		state, st := b.words.state(t.State)
+		since, left := "", ""
+		if !t.Since.IsZero() {
+			since = b.clock.moment(t.Since)
+		}
+		switch {
+		case t.Until.IsZero():
+		case t.Until.After(b.clock.now):
+			left = b.clock.span(t.Until.Sub(b.clock.now))
+		default:
+			left = w.over
+		}
+		rows[i] = []span{
+			text(plain, b.words.scope(t.Scope)), text(plain, t.Target), text(st, state), text(plain, since),
+			text(plain, left), text(plain, string(t.Code)), text(plain, b.why(t)),
+		}
+	}
+	b.heading(fmt.Sprintf(w.health, p.Entry))
+	b.table([]string{w.scope, w.target, w.state, w.since, w.until, w.code, w.why}, rows)
+}
+
+// why is a target's state in words.
+func (b *board) why(t sdk.TargetStatus) string {
+	w := b.words
+	var parts []string
+	if t.Code != "" {
+		parts = append(parts, w.wording(t.Code, t.Scope, "").is)
+	}
+	if rule := w.rule(t.Reason); rule != "" {
+		parts = append(parts, fmt.Sprintf(w.facts.toldBy, rule))
+	}
+	if t.Failures > 1 {
+		parts = append(parts, fmt.Sprintf(w.status.failures, t.Failures))
+	}
+	if t.Trips > 1 {
+		parts = append(parts, fmt.Sprintf(w.status.trips, t.Trips))
+	}
+	return strings.Join(parts, w.comma)
+}
+
+func (b *board) plugins(list []PluginView) {
+	w := &b.words.status
+	rows := make([][]span, len(list))
+	for i, p := range list {
+		up := text(red, w.down)
+		if p.Up {
+			up = text(green, b.clock.span(b.clock.now.Sub(p.Since)))
+		}
+		rows[i] = []span{
+			text(plain, p.Entry), text(plain, p.Version), text(plain, p.PID), up,
+			text(plain, strconv.Itoa(p.Restarts)), text(plain, strconv.FormatUint(p.Bypassed, 10)), text(red, message(p.Down)),
+		}
+	}
+	b.heading(w.plugins)
+	if len(rows) == 0 {
+		b.put(line{text(plain, "  ")}, nil, text(faint, w.nothing))
+		return
+	}
+	b.table([]string{w.entry, w.version, w.pid, w.upFor, w.restarts, w.bypassed, w.trouble}, rows)
+}
+
+func (b *board) broken(list []EntryView) {
+	w := &b.words.status
+	var rows [][]span
+	for _, e := range list {
+		if e.Error != "" {
+			rows = append(rows, []span{text(plain, e.ID), text(plain, e.Module), text(red, message(e.Error))})
+		}
+	}
+	if len(rows) == 0 {
+		return
+	}
+	b.heading(w.entries)
+	b.table([]string{w.entry, w.module, w.why}, rows)
+}
+
+func (b *board) providers(list []sdk.Provider) {
+	if len(list) == 0 {
+		return
+	}
+	w := &b.words.status
+	rows := make([][]span, len(list))
+	for i, p := range list {
+		rows[i] = []span{text(plain, p.Name), text(plain, strconv.Itoa(len(p.Keys))), text(plain, b.models(p.Models))}
+	}
+	b.heading(w.providers)
+	b.table([]string{w.provider, w.keys, w.models}, rows)
+}
+
+// maxModels is how many models of a provider are named.
+const maxModels = 3
+
+func (b *board) models(list []sdk.Model) string {
+	var names []string
+	for _, m := range list[:min(len(list), maxModels)] {
+		names = append(names, m.ID)
+	}
+	if more := len(list) - len(names); more > 0 {
+		names = append(names, fmt.Sprintf(b.words.status.more, more))
+	}
+	return strings.Join(names, b.words.comma)
+}
