@@ -46,7 +46,8 @@ var edges = map[string]map[string]string{
 		"host/state/record": "what explain asks for",
 		"host/story":        "what status asks for",
 	},
-	"host/dialect": {"host/sse": "encoders write frames"},
+	"host/dialect":             {"host/sse": "encoders write frames"},
+	"host/dialect/dialecttest": {"host/sse": "it reads a client's stream"},
 	"host/gateway": {
 		"host":         "it makes the calls",
 		"host/dialect": "requests and answers are in one",

@@ -63,6 +63,7 @@ func (x *exchange) inbound(r *http.Request) (host.Inbound, *sdk.Failure) {
 		}
 		return host.Inbound{}, sdk.NewFailure(sdk.CodeInvalidRequest, "gateway.body", err.Error())
 	}
+	x.usage = seen.IncludeUsage
 	route, err := x.server.runtime.Resolve(seen.Model, x.dialect)
 	if err != nil {
 		return host.Inbound{}, sdk.NewFailure(sdk.CodeUnknownModel, "gateway.route", err.Error())
@@ -162,7 +163,7 @@ func (x *exchange) broken(f *sdk.Failure) *sdk.Failure {
 
 func (x *exchange) options() dialect.AnswerOptions {
 	return dialect.AnswerOptions{
-		ID: x.call.ID, Model: x.call.Request.Model, Created: time.Now().Unix(), IncludeUsage: true,
+		ID: x.call.ID, Model: x.call.Request.Model, Created: time.Now().Unix(), IncludeUsage: x.usage,
 	}
 }
 

@@ -1,6 +1,7 @@
 package story
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -15,66 +16,74 @@ const (
 	cellFlows   = "█" // from the first content on
 )
 
+// minBar is the least width of a bar, in columns.
+const minBar = 10
+
+// chartRow is one attempt beside its bar.
+type chartRow struct {
+	attempt             *record.Attempt
+	mark                span
+	name, took, outcome string
+}
+
 // chart draws when each attempt ran, relative to the whole request. It reports
 // whether there was anything to draw.
 func (t *teller) chart() bool {
 	whole := t.length()
-	if len(t.rec.Attempts) == 0 || whole == 0 {
+	sent := slices.ContainsFunc(t.rec.Attempts, func(a record.Attempt) bool { return !a.Sent.IsZero() })
+	if !sent || whole == 0 {
 		return false
 	}
-	const gap = 2
-	type row struct {
-		mark         span
-		name, took   string
-		outcome      string
-		outcomeStyle style
-	}
-	rows := make([]row, len(t.rec.Attempts))
-	name, took, outcome := 0, columns(t.clock.span(whole)), 0
+	rows := make([]chartRow, len(t.rec.Attempts))
+	total := t.clock.span(whole)
+	name, took, outcome := 0, columns(total), 0
 	for i := range rows {
-		a := &t.rec.Attempts[i]
-		r := &rows[i]
-		r.mark, r.outcome = t.mark(a)
-		r.outcome = clip(safe(r.outcome), t.width/4)
-		r.name = clip(safe(strconv.Itoa(a.N)+" "+a.Route.String()), t.width/3)
-		if a.Outcome != "" {
-			r.took = t.clock.span(time.Duration(a.Took))
-		}
+		r := t.chartRow(&t.rec.Attempts[i])
 		name, took, outcome = max(name, columns(r.name)), max(took, columns(r.took)), max(outcome, columns(r.outcome))
+		rows[i] = r
 	}
+	const margin = "  "
+	lead := len(margin) + 2 + name + len(margin) // mark and space before the name
+	room := t.width - lead - len(margin) - took
 	// A page too narrow for all of it goes without the outcomes.
-	room := t.width - gap - 2 - name - gap - gap - took
-	if bar := room - gap - outcome; bar >= minBar {
-		room = bar
-	} else {
-		outcome = 0
+	outcomes := room-len(margin)-outcome >= minBar
+	if outcomes {
+		room -= len(margin) + outcome
 	}
 	room = max(room, minBar)
 
-	used := ""
-	for i, r := range rows {
-		bar := t.bar(&t.rec.Attempts[i], whole, room)
-		used += bar
+	var used strings.Builder
+	for _, r := range rows {
+		bar := t.bar(r.attempt, whole, room)
+		used.WriteString(bar)
 		l := line{
-			text(plain, "  "), r.mark, text(plain, " "+pad(r.name, name)+"  "),
-			text(r.mark.style, pad(bar, room)), text(plain, "  "+pad(r.took, took)),
+			text(plain, margin), r.mark, text(plain, " "+pad(r.name, name)+margin),
+			text(r.mark.style, pad(bar, room)), text(plain, margin+pad(r.took, took)),
 		}
-		if outcome > 0 {
-			l = append(l, text(plain, "  "+r.outcome))
+		if outcomes {
+			l = append(l, text(plain, margin+r.outcome))
 		}
 		t.draw(l)
 	}
-	t.draw(line{text(faint, strings.Repeat(" ", 2+2+name+gap)+pad("0", room)+"  "+t.clock.span(whole))})
-	t.draw(line{text(faint, "  "+t.legend(used))})
+	t.draw(line{text(faint, strings.Repeat(" ", lead)+pad("0", room)+margin+total)})
+	t.draw(line{text(faint, margin+t.legend(used.String()))})
 	return true
 }
-
-const minBar = 10
 
 // draw writes a line as it is, without wrapping it.
 func (t *teller) draw(l line) {
 	trim(l).paint(&t.b, t.colour)
 	t.gap()
+}
+
+func (t *teller) chartRow(a *record.Attempt) chartRow {
+	r := chartRow{attempt: a, name: clip(safe(strconv.Itoa(a.N)+" "+a.Route.String()), t.width*2/5)}
+	if a.Outcome != "" {
+		r.took = t.clock.span(time.Duration(a.Took))
+	}
+	r.mark, r.outcome = t.mark(a)
+	r.outcome = clip(safe(r.outcome), t.width/4)
+	return r
 }
 
 // mark is an attempt's outcome as a sign and in words.
@@ -98,7 +107,7 @@ func (t *teller) bar(a *record.Attempt, whole time.Duration, n int) string {
 		return ""
 	}
 	at := func(d time.Duration) int {
-		return int(min(max(d, 0), whole) * time.Duration(n) / whole)
+		return int(float64(min(max(d, 0), whole)) / float64(whole) * float64(n))
 	}
 	sent := a.Sent.Sub(t.rec.Started)
 	took := time.Duration(a.Took)

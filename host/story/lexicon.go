@@ -11,7 +11,7 @@ type lexicon struct {
 	open, close                   string // parentheses
 	quote                         string // text
 
-	units          struct{ ms, s, min, h, d string }
+	units          unitWords
 	ago, ahead     string // duration
 	untilLeft      string // moment, duration
 	untilOver      string // moment
@@ -31,12 +31,20 @@ type lexicon struct {
 	running        string // one that runs
 }
 
+// unitWords follow a number.
+type unitWords struct{ ms, s, min, h, d string }
+
+type scopeWords struct{ route, vendor, key string }
+
+type stateWords struct{ open, halfOpen, closed string }
+
 // targetWords name what a circuit or a failure speaks for.
 type targetWords struct {
 	vendor  string // provider
 	model   string // route
 	key     string // key, provider
 	keyOf   string // key, provider, model
+	theKey  string // provider, of a key without a name
 	request string // a failure that speaks for nothing but the request
 }
 
@@ -64,6 +72,7 @@ type factWords struct {
 	waited       string // duration
 	after        string // what was answered, duration
 	noAnswer     string // duration
+	unheard      string // duration
 	broke        string // first content, duration
 	complete     string // duration
 	content      string // duration to first content, duration
@@ -113,7 +122,7 @@ type endingWords struct {
 	running         string // duration
 }
 
-// noticeWords make the one-line form; cause is a route and what it does.
+// noticeWords make the one-line form.
 type noticeWords struct {
 	switched string // route
 	key      string // provider
@@ -133,8 +142,8 @@ type statusWords struct {
 	scope, target, state, since, until, code, why           string // columns
 	entry, version, pid, upFor, restarts, bypassed, trouble string
 	provider, models, keys, module                          string
-	scopes                                                  struct{ route, vendor, key string }
-	states                                                  struct{ open, halfOpen, closed string }
+	scopes                                                  scopeWords
+	states                                                  stateWords
 	down                                                    string
 	over                                                    string // a pause that has ended
 	failures                                                string // count
@@ -142,6 +151,7 @@ type statusWords struct {
 	more                                                    string // count
 }
 
+// pick returns the one of its language.
 func (w *lexicon) pick(en, zh string) string {
 	if w.language == Chinese {
 		return zh

@@ -55,7 +55,7 @@ func (w *lexicon) why(a record.Attempt, prev *record.Attempt) string {
 		return name(prev.Route) + " " + w.named(v.does, code)
 	case len(a.Skipped) > 0:
 		s := a.Skipped[0]
-		return fmt.Sprintf(w.notice.skipped, name(s.Route), w.reason(s.Reason))
+		return fmt.Sprintf(w.notice.skipped, name(s.Route), w.skipped(s.Reason))
 	}
 	return w.reason(a.Reason)
 }

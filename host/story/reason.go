@@ -23,13 +23,22 @@ var reasons = []reason{
 	{"head is out", "what the caller wished is paused", "调用方指定的已暂停"},
 	{"everything is out", "early, since everything else is paused", "提前试探，因为其余都已暂停"},
 
-	{"attempt budget", "as many attempts as one request may make", "一个请求的尝试次数已用完"},
-	{"route budget", "as many models as one request may ask", "一个请求可问的模型数已用完"},
+	{"attempt budget", "the request has had all its attempts", "一个请求的尝试次数已用完"},
+	{"route budget", "the request has asked as many models as it may", "一个请求可问的模型数已用完"},
 	{"deadline", "the time for an answer is over", "作答的时间已用完"},
-	{"nothing left", "nobody else can serve it", "没有别的可用"},
+	{"nothing left", "no other candidate can serve it now", "现在没有别的可用"},
 	{"caller", "the cause lies in the request itself", "原因在请求本身"},
 	{"local", "the cause lies in this machine", "原因在本机"},
 	{"the answer had begun", "part of the answer had been handed out", "回答已经交出一部分"},
+}
+
+// skipped is why a candidate was passed over, in words. Some plugin may give a
+// code.
+func (w *lexicon) skipped(s string) string {
+	if code := sdk.Code(s); code.Known() {
+		return w.wording(code, "", "").is
+	}
+	return w.reason(s)
 }
 
 // reason is s in words. A code says nothing that is not said beside it.

@@ -37,16 +37,17 @@ type teller struct {
 
 func (t *teller) head() {
 	w := t.words.head
-	t.put(nil, nil, text(bold, fmt.Sprintf(w.request, t.rec.ID)))
+	title := []span{text(bold, fmt.Sprintf(w.request, t.rec.ID))}
+	if at := t.rec.Started; !at.IsZero() {
+		title = append(title, text(faint, t.words.comma+t.clock.moment(at)+t.words.open+t.clock.apart(at)+t.words.close))
+	}
+	t.put(nil, nil, title...)
 	parts := []string{fmt.Sprintf(w.wanted, t.rec.Head), w.whole}
 	if t.rec.Stream {
 		parts[1] = w.streamed
 	}
 	if t.rec.Dialect != "" {
 		parts = append(parts, fmt.Sprintf(w.dialect, t.rec.Dialect))
-	}
-	if at := t.rec.Started; !at.IsZero() {
-		parts = append(parts, t.clock.moment(at)+t.words.open+t.clock.apart(at)+t.words.close)
 	}
 	t.put(nil, nil, text(plain, strings.Join(parts, t.words.comma)))
 }

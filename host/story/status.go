@@ -16,18 +16,10 @@ import (
 func Status(w io.Writer, s StatusView, o Options) error {
 	b := &board{page: newPage(o), words: o.words(), clock: o.clock()}
 	b.top(s)
-	reports := 0
-	for _, p := range s.Plugins {
-		if len(p.Targets) > 0 {
-			b.health(p)
-			reports++
-		}
+	b.healths(s.Plugins)
+	if s.Uptime != 0 {
+		b.plugins(s.Plugins)
 	}
-	if reports == 0 {
-		b.gap()
-		b.put(nil, nil, text(green, b.words.status.healthy))
-	}
-	b.plugins(s.Plugins)
 	b.broken(s.Entries)
 	b.providers(s.Providers)
 	_, err := io.WriteString(w, b.b.String())
@@ -60,6 +52,20 @@ func (b *board) heading(says string) {
 	b.put(nil, nil, text(bold, says))
 }
 
+func (b *board) healths(list []PluginView) {
+	ill := 0
+	for _, p := range list {
+		if len(p.Targets) > 0 {
+			b.health(p)
+			ill++
+		}
+	}
+	if ill == 0 && len(list) > 0 {
+		b.gap()
+		b.put(nil, nil, text(green, b.words.status.healthy))
+	}
+}
+
 func (b *board) health(p PluginView) {
 	w := &b.words.status
 	rows := make([][]span, len(p.Targets))
@@ -67,7 +73,7 @@ func (b *board) health(p PluginView) {
 		state, st := b.words.state(t.State)
 		since, left := "", ""
 		if !t.Since.IsZero() {
-			since = b.clock.moment(t.Since)
+			since = b.clock.apart(t.Since)
 		}
 		switch {
 		case t.Until.IsZero():
@@ -114,7 +120,7 @@ func (b *board) plugins(list []PluginView) {
 		}
 		rows[i] = []span{
 			text(plain, p.Entry), text(plain, p.Version), text(plain, p.PID), up,
-			text(plain, strconv.Itoa(p.Restarts)), text(plain, strconv.FormatUint(p.Bypassed, 10)), text(red, message(p.Down)),
+			text(plain, strconv.Itoa(p.Restarts)), text(plain, strconv.FormatUint(p.Bypassed, 10)), text(red, sentence(p.Down)),
 		}
 	}
 	b.heading(w.plugins)
@@ -130,7 +136,7 @@ func (b *board) broken(list []EntryView) {
 	var rows [][]span
 	for _, e := range list {
 		if e.Error != "" {
-			rows = append(rows, []span{text(plain, e.ID), text(plain, e.Module), text(red, message(e.Error))})
+			rows = append(rows, []span{text(plain, e.ID), text(plain, e.Module), text(red, sentence(e.Error))})
 		}
 	}
 	if len(rows) == 0 {

@@ -59,7 +59,7 @@ func (s *step) quote(label, format, says string) {
 func (s *step) skips(list []sdk.Skip) {
 	for _, skip := range list {
 		says := skip.Route.String()
-		if r := s.words.reason(skip.Reason); r != "" {
+		if r := s.words.skipped(skip.Reason); r != "" {
 			says += s.words.colon + r
 		}
 		s.fact(s.words.labels.passed, plain, says)
@@ -146,8 +146,10 @@ func (s *step) answer(a *record.Attempt) {
 		s.fact(label, red, fmt.Sprintf(f.after, status, took))
 	case a.Sent.IsZero():
 		s.fact(label, red, f.notSent)
-	default:
+	case a.Code == sdk.CodeTimeout:
 		s.fact(label, red, fmt.Sprintf(f.noAnswer, took))
+	default:
+		s.fact(label, red, fmt.Sprintf(f.unheard, took))
 	}
 }
 

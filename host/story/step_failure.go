@@ -88,6 +88,9 @@ func (s *step) concerns(a *record.Attempt) string {
 	case sdk.ScopeRoute:
 		return fmt.Sprintf(r.model, a.Route)
 	case sdk.ScopeKey:
+		if a.Key == "" {
+			return fmt.Sprintf(r.theKey, a.Route.Provider)
+		}
 		return fmt.Sprintf(r.key, a.Key, a.Route.Provider)
 	case sdk.ScopeNone:
 		if code.Class() == sdk.ClassCaller && a.Outcome != record.AttemptCancelled {

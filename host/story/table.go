@@ -2,42 +2,57 @@ package story
 
 import "strings"
 
-// maxColumn bounds every column but the last, whose text wraps.
-const maxColumn = 40
+const (
+	// maxCell bounds every cell but a row's last. It is wide, since what it
+	// would cut off is the name that somebody has to type.
+	maxCell = 64
+	// minLast is the least room for a row's last cell, which holds sentences;
+	// with less it goes below the row.
+	minLast = 32
+)
 
-// table writes rows below a heading, in columns as wide as their widest cell.
-// Every row has as many cells as head. Columns with no text at all are left out.
-func (p *page) table(head []string, rows [][]span) {
+// table writes rows in columns below their names. Every row has a cell for each
+// name. A column without any text is left out.
+func (p *page) table(names []string, rows [][]span) {
 	const indent, gap = 2, 2
-	widths := make([]int, len(head))
+	last := len(names) - 1
+	widths := make([]int, len(names))
 	for _, row := range rows {
 		for i := range row {
-			if i+1 < len(row) {
-				row[i].text = clip(row[i].text, maxColumn)
+			if i < last {
+				row[i].text = clip(row[i].text, maxCell)
 			}
 			widths[i] = max(widths[i], columns(row[i].text))
 		}
 	}
-	top := make([]span, len(head))
-	for i, h := range head {
-		top[i] = text(faint, h)
-		if widths[i] > 0 {
-			widths[i] = max(widths[i], columns(h))
+	head := make([]span, len(names))
+	used := indent
+	for i, n := range names {
+		head[i] = text(faint, n)
+		if widths[i] == 0 {
+			continue
+		}
+		widths[i] = max(widths[i], columns(n))
+		if i < last {
+			used += widths[i] + gap
 		}
 	}
-	for _, row := range append([][]span{top}, rows...) {
+	below := p.width-used < min(minLast, widths[last])
+	for i, row := range append([][]span{head}, rows...) {
 		lead := line{text(plain, strings.Repeat(" ", indent))}
-		var end span
-		for i, c := range row {
-			if widths[i] == 0 {
-				continue
-			}
-			if end = c; i+1 < len(row) {
-				end = span{c.style, pad(c.text, widths[i]+gap)}
-				lead = append(lead, end)
-				end = span{}
+		for j, c := range row[:last] {
+			if widths[j] > 0 {
+				lead = append(lead, span{c.style, pad(c.text, widths[j]+gap)})
 			}
 		}
-		p.put(lead, line{text(plain, strings.Repeat(" ", lead.columns()))}, end)
+		if !below {
+			p.put(lead, line{text(plain, strings.Repeat(" ", used))}, row[last])
+			continue
+		}
+		p.put(lead, nil)
+		if i > 0 && row[last].text != "" {
+			margin := line{text(plain, strings.Repeat(" ", 2*indent))}
+			p.put(margin, margin, row[last])
+		}
 	}
 }

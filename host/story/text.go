@@ -39,6 +39,12 @@ func message(s string) string {
 	return secrets.ReplaceAllString(s, "[redacted]")
 }
 
+// maxSentence bounds an error's text, in columns.
+const maxSentence = 400
+
+// sentence is an error's text, as message gives it.
+func sentence(s string) string { return clip(message(s), maxSentence) }
+
 // columns is how wide s stands in a terminal.
 func columns(s string) int {
 	n := 0

@@ -9,7 +9,7 @@ import (
 )
 
 // StatusView is what "spillway status" shows, and as JSON what "status --json"
-// prints. Its keys stay; lists are never null.
+// prints. Its keys stay, and no list of this package's types is null.
 type StatusView struct {
 	Listen    string          `json:"listen,omitempty"`   // the gateway's address, "" without one
 	Uptime    record.Duration `json:"uptime_ms,omitzero"` // of the host; zero: none is running

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // maxBinary bounds a plugin's file.
@@ -39,6 +40,11 @@ func Install(source, dir string) (Binary, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return Binary{}, err
 	}
+	// A process that another goroutine forks while the copy is open for writing
+	// would hold it open until its exec, and ours would fail with "text file
+	// busy". So nothing is forked until it is closed.
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	tmp, err := os.CreateTemp(dir, ".incoming-*")
 	if err != nil {
 		return Binary{}, err

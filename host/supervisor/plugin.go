@@ -159,7 +159,7 @@ func (p *Plugin) watch(life context.Context, in *instance) {
 		}
 		p.publish(nil)
 		p.log.Warn("plugin lost", "pid", in.process.ID(), "err", in.session.Err())
-		in.kill()
+		p.watcher.Go(in.kill) // beside the restart, which calls are waiting for
 		if in = p.restart(life); in == nil {
 			return
 		}

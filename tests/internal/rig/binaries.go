@@ -1,0 +1,65 @@
+// Package rig is what black-box tests share: the programs of this repository,
+// built once for a test binary, and with the race detector if that has it.
+package rig
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+)
+
+// programs are what is built: file below the folder, package.
+var programs = map[string]string{
+	"spillway":         "spillway/host/cmd/spillway",
+	"plugins/failover": "spillway/plugin/failover",
+	"plugins/shout":    "spillway/tests/plugins/shout",
+}
+
+var build = sync.OnceValues(func() (string, error) {
+	// No test's own folder: it serves all of them.
+	dir, err := os.MkdirTemp("", "spillway-rig-")
+	if err != nil {
+		return "", err
+	}
+	for file, pkg := range programs {
+		args := []string{"build", "-o", filepath.Join(dir, file)}
+		if raceEnabled {
+			args = append(args, "-race")
+		}
+		if out, err := exec.Command("go", append(args, pkg)...).CombinedOutput(); err != nil {
+			return "", fmt.Errorf("go build %s: %w\n%s", pkg, err, out)
+		}
+	}
+	return dir, nil
+})
+
+func binaries(tb testing.TB) string {
+	tb.Helper()
+	dir, err := build()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return dir
+}
+
+// Spillway is the path of the spillway program. The plugins stand beside it.
+func Spillway(tb testing.TB) string {
+	tb.Helper()
+	return filepath.Join(binaries(tb), "spillway")
+}
+
+// Plugins is a folder with the plugins of this repository: failover and shout.
+func Plugins(tb testing.TB) string {
+	tb.Helper()
+	return filepath.Join(binaries(tb), "plugins")
+}
+
+// Remove deletes what was built. A test binary's TestMain calls it at the end.
+func Remove() {
+	if dir, err := build(); err == nil {
+		os.RemoveAll(dir)
+	}
+}

@@ -1,0 +1,122 @@
+package rig
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"spillway/host/profile"
+)
+
+const (
+	// startTime is more than a start takes on a busy machine with the race
+	// detector.
+	startTime = time.Minute
+	// stopTime is more than the time that serve gives answers under way.
+	stopTime = 45 * time.Second
+)
+
+// Server is a running "spillway serve".
+type Server struct {
+	URL string // without a slash at the end
+	Dir string // the profile's folder
+
+	t      *testing.T
+	cmd    *exec.Cmd
+	stderr bytes.Buffer // with every level of the log; to be read after Stop
+	stop   sync.Once
+}
+
+// Serve runs a profile of which cordisYML is the base. The process sees no
+// environment but a home of its own and env.
+func Serve(t *testing.T, cordisYML string, env ...string) *Server {
+	t.Helper()
+	home := t.TempDir()
+	s := &Server{t: t, Dir: filepath.Join(home, "profiles", "rig")}
+	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(s.Dir, profile.BaseFile), []byte(cordisYML), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.cmd = exec.Command(Spillway(t),
+		"serve", "--profile", s.Dir+"/", "--listen", "127.0.0.1:0", "--log-level", "debug")
+	s.cmd.Env = append([]string{"HOME=" + home, "SPILLWAY_HOME=" + home}, env...)
+	s.cmd.Stderr = &s.stderr
+	stdout, err := s.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Stop)
+	limit := time.AfterFunc(startTime, func() { s.cmd.Process.Kill() })
+	defer limit.Stop()
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	url, ok := strings.CutPrefix(strings.TrimSpace(line), "listening on ")
+	if !ok {
+		t.Fatalf("serve printed %q (%v), want where it listens", line, err)
+	}
+	s.URL = url
+	return s
+}
+
+// Stop ends the server and checks that it exits with 0. A test that failed is
+// told what the server logged. It may be called more than once.
+func (s *Server) Stop() {
+	s.stop.Do(func() {
+		if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
+			s.t.Error(err)
+		}
+		limit := time.AfterFunc(stopTime, func() { s.cmd.Process.Kill() })
+		defer limit.Stop()
+		if err := s.cmd.Wait(); err != nil {
+			s.t.Errorf("serve ended with %v, want exit status 0", err)
+		}
+		if strings.Contains(s.stderr.String(), "DATA RACE") {
+			s.t.Error("there was a data race in serve or in a plugin")
+		}
+		if s.t.Failed() {
+			s.t.Logf("standard error of serve:\n%s", &s.stderr)
+		}
+	})
+}
+
+// Leaks stops the server and returns the places where one of the secrets stands
+// that are to be nowhere: what it logged, and the files of its state.
+func (s *Server) Leaks(secrets ...string) []string {
+	s.t.Helper()
+	s.Stop()
+	var places []string
+	look := func(place string, data []byte) {
+		for _, secret := range secrets {
+			if bytes.Contains(data, []byte(secret)) {
+				places = append(places, place+": "+secret)
+			}
+		}
+	}
+	look("standard error", s.stderr.Bytes())
+	state := os.DirFS(filepath.Join(s.Dir, profile.StateDir))
+	err := fs.WalkDir(state, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		data, err := fs.ReadFile(state, path)
+		look(path, data)
+		return err
+	})
+	if err != nil {
+		s.t.Error(err)
+	}
+	return places
+}

@@ -1,0 +1,54 @@
+package rig
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"spillway/host/provider"
+	"spillway/host/sim"
+	"spillway/profiles"
+)
+
+// Vendors starts simulated vendors, named as in vendors.yml. They are strict,
+// and serve the models that the file has, to whom has their Key only.
+func Vendors(t *testing.T, vendors ...sim.Vendor) *sim.Server {
+	t.Helper()
+	known, err := provider.ParseVendors(profiles.Vendors)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range vendors {
+		v := &vendors[i]
+		v.Strict = true
+		v.Keys = []string{Key(v.Name)}
+		for _, m := range known[v.Name].Models {
+			v.Models = append(v.Models, m.ID)
+		}
+	}
+	s, err := sim.New(sim.Options{Vendors: vendors})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	if err := s.Start(context.Background(), "127.0.0.1:0"); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Key is the key of a vendor, as nothing else spells it.
+func Key(vendor string) string { return "canary-of-" + vendor }
+
+// Providers are a profile's rows for the vendors, each spoken to in one dialect
+// ("anthropic" or "openai"), with the environment that they need.
+func Providers(s *sim.Server, dialect string) (rows string, env []string) {
+	var b strings.Builder
+	for _, v := range s.Vendors() {
+		name := strings.ToUpper(strings.ReplaceAll(v.Name(), "-", "_")) + "_CANARY"
+		fmt.Fprintf(&b, "- id: %s\n  name: provider-%s\n  config: {base_url: %s/v1, key: !env %s}\n", v.Name(), dialect, v.URL(), name)
+		env = append(env, name+"="+Key(v.Name()))
+	}
+	return b.String(), env
+}
