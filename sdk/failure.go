@@ -176,6 +176,7 @@ type Failure struct {
 	HintSource string        // where the hint stood: "retry-after", "message", …
 
 	Rule    string // what decided the code, for people: "anthropic.type", "phrase.weekly-limit", …
+	Billing bool   // a QUOTA that ends when somebody pays: balance, arrears, spending limit
 	Generic bool   // only a bare status or a catch-all code decided; wording may overrule it
 	Attempt int    // the host's number of the dispatch within the request, from 1; 0 if nothing was sent
 }

@@ -51,7 +51,7 @@ func failureToWire(f *sdk.Failure) *wirepb.Failure {
 		Code: string(f.Code), Cause: string(f.Cause), Scope: string(f.Scope), Phase: string(f.Phase),
 		Status: int32(f.Status), VendorCode: f.VendorCode, VendorType: f.VendorType,
 		Message: sdk.ClipMessage(f.Message), RetryAfter: int64(f.RetryAfter), ResetAt: nanos(f.ResetAt),
-		HintSource: f.HintSource, Rule: f.Rule, Generic: f.Generic, Attempt: int32(f.Attempt),
+		HintSource: f.HintSource, Rule: f.Rule, Generic: f.Generic, Billing: f.Billing, Attempt: int32(f.Attempt),
 	}
 }
 
@@ -63,7 +63,7 @@ func failureFromWire(f *wirepb.Failure) *sdk.Failure {
 		Code: sdk.Code(f.Code), Cause: sdk.Cause(f.Cause), Scope: sdk.Scope(f.Scope), Phase: sdk.Phase(f.Phase),
 		Status: int(f.Status), VendorCode: f.VendorCode, VendorType: f.VendorType,
 		Message: sdk.ClipMessage(f.Message), RetryAfter: time.Duration(f.RetryAfter), ResetAt: moment(f.ResetAt),
-		HintSource: f.HintSource, Rule: f.Rule, Generic: f.Generic, Attempt: int(f.Attempt),
+		HintSource: f.HintSource, Rule: f.Rule, Generic: f.Generic, Billing: f.Billing, Attempt: int(f.Attempt),
 	}
 }
 

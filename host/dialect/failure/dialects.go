@@ -6,6 +6,7 @@ import "spillway/sdk"
 // does not have.
 var (
 	quotaVendor  = verdict{code: sdk.CodeQuota, scope: sdk.ScopeVendor}
+	unpaid       = verdict{code: sdk.CodeQuota, scope: sdk.ScopeVendor, money: true}
 	quotaRoute   = verdict{code: sdk.CodeQuota, scope: sdk.ScopeRoute}
 	quotaKey     = verdict{code: sdk.CodeQuota, scope: sdk.ScopeKey}
 	authVendor   = verdict{code: sdk.CodeAuth, scope: sdk.ScopeVendor}
@@ -37,7 +38,7 @@ func dialectTables() []table {
 		{name: "anthropic", codes: map[string]verdict{
 			"invalid_request_error": vagueRequest,
 			"authentication_error":  maybeKey,
-			"billing_error":         quotaVendor,
+			"billing_error":         unpaid,
 			"permission_error":      maybeAuth,
 			"forbidden":             {code: sdk.CodeAuth, scope: sdk.ScopeVendor, weight: generic},
 			"not_found_error":       maybeModel,
@@ -47,7 +48,7 @@ func dialectTables() []table {
 			"timeout_error":         timedOut,
 			"overloaded_error":      overloaded,
 
-			"enforced_spend_limit_reached": quotaVendor,
+			"enforced_spend_limit_reached": unpaid,
 			"usage_limit_rejected":         quotaVendor,
 		}},
 		{name: "openai", codes: map[string]verdict{
@@ -64,8 +65,8 @@ func dialectTables() []table {
 			"request_forbidden":          maybeAuth,
 			"model_not_found":            noModel,
 			"insufficient_quota":         quotaVendor,
-			"billing_not_active":         quotaVendor,
-			"billing_hard_limit_reached": quotaVendor,
+			"billing_not_active":         unpaid,
+			"billing_hard_limit_reached": unpaid,
 			"usage_limit_reached":        quotaVendor,
 			"usage_not_included":         noModel,
 			"rate_limit_exceeded":        maybeRate,
@@ -122,11 +123,11 @@ func dialectTables() []table {
 			"UNSUPPORTED_LOCATION":            authVendor,
 			"SERVICE_DISABLED":                authVendor,
 			"USER_PROJECT_DENIED":             authVendor,
-			"BILLING_DISABLED":                quotaVendor,
+			"BILLING_DISABLED":                unpaid,
 			"RATE_LIMIT_EXCEEDED":             maybeRate,
 			"QUOTA_EXHAUSTED":                 quotaRoute,
 			"MODEL_CAPACITY_EXHAUSTED":        overloaded,
-			"INSUFFICIENT_G1_CREDITS_BALANCE": quotaVendor,
+			"INSUFFICIENT_G1_CREDITS_BALANCE": unpaid,
 		}},
 		{name: "aws", codes: map[string]verdict{
 			"ThrottlingException":                 maybeRate,
@@ -160,7 +161,7 @@ func dialectTables() []table {
 			"sensitive_words_detected":       refused,
 			"prompt_blocked":                 refused,
 			"pre_consume_token_quota_failed": quotaKey,
-			"insufficient_user_quota":        quotaVendor,
+			"insufficient_user_quota":        unpaid,
 			"API_KEY_QUOTA_EXHAUSTED":        quotaKey,
 			"SUBSCRIPTION_NOT_FOUND":         quotaVendor,
 			"GROUP_DISABLED":                 authVendor,

@@ -70,6 +70,7 @@ func fromAnswer(ev Evidence) *sdk.Failure {
 	}
 	f := sdk.NewFailure(d.code, d.rule, r.message)
 	f.Generic = d.generic
+	f.Billing = f.Code == sdk.CodeQuota && (d.money || ev.Status == http.StatusPaymentRequired)
 	f.Cause = d.cause
 	if d.scope != "" {
 		f.Scope = d.scope

@@ -31,11 +31,14 @@ var families = []family{
 	{verdict{code: sdk.CodeQuota, scope: sdk.ScopeRoute}, []string{
 		"freeusagelimit", "freetier", "freequota", "freetrial", "trialquota", "trialexhausted",
 	}},
-	{verdict{code: sdk.CodeQuota, scope: sdk.ScopeVendor}, []string{
+	{verdict{code: sdk.CodeQuota, scope: sdk.ScopeVendor, money: true}, []string{
 		"insufficientbalance", "balanceinsufficient", "balancenotenough", "insufficientaccountbalance", "insufficientcredit",
 		"insufficientfund", "insufficientuser", "insufficientg1", "creditsexhausted", "creditbalance", "outofcredit", "nocredit", "creditlimit",
 		"arrear", "overdue", "billing", "paymentrequired", "spendinglimit", "spendlimit", "budgetexceeded",
-		"exceededbudget", "subscriptionexpired", "subscriptioninactive", "planexpired", "resourcepackexhausted", "notpurchased",
+		"exceededbudget",
+	}},
+	{verdict{code: sdk.CodeQuota, scope: sdk.ScopeVendor}, []string{
+		"subscriptionexpired", "subscriptioninactive", "planexpired", "resourcepackexhausted", "notpurchased",
 		"usagelimit", "insufficientquota", "exceededcurrentquota", "accountquota", "userquota", "planlimit",
 		"hourquota", "weekquota", "monthquota", "weeklylimit", "monthlylimit",
 	}},

@@ -15,7 +15,7 @@ func chineseProviders() []table {
 				"1000": credential, "1001": credential, "1002": credential, "1003": credential, "1004": credential,
 				"1100": serverFault,
 				"1110": authVendor, "1111": authVendor, "1112": authVendor, "1121": authVendor,
-				"1113": quotaVendor,
+				"1113": unpaid,
 				"1120": serverFault,
 				"1200": vagueServer, "1230": serverFault, "1234": serverFault,
 				"1210": vagueRequest, "1212": badRequest, "1213": badRequest, "1214": vagueRequest, "1215": badRequest, "1231": badRequest,
@@ -38,7 +38,7 @@ func chineseProviders() []table {
 				"1001": timedOut,
 				"1002": rateVendor, "1039": rateVendor, "1041": rateVendor, "2045": rateVendor,
 				"1004": credential, "2049": credential,
-				"1008": quotaVendor, "2056": quotaVendor,
+				"1008": unpaid, "2056": quotaVendor,
 				"1026": refused, "1027": refused,
 				"1042": badRequest, "2013": vagueRequest,
 				"2061": noModel,
@@ -63,8 +63,8 @@ func chineseProviders() []table {
 		{
 			name: "volcengine", vendors: []string{"volcengine", "volces", "ark", "doubao", "huoshan", "byteplus"}, offset: beijing,
 			codes: map[string]verdict{
-				"AccountOverdueError":              quotaVendor,
-				"ServiceOverdue":                   quotaVendor,
+				"AccountOverdueError":              unpaid,
+				"ServiceOverdue":                   unpaid,
 				"InvalidSubscription":              quotaVendor,
 				"AccountQuotaExceeded":             quotaVendor,
 				"QuotaExceeded":                    maybeQuota,
@@ -96,9 +96,9 @@ func chineseProviders() []table {
 			codes: map[string]verdict{
 				// OpenAI's word for an empty account; here it is the tokens of a minute.
 				"insufficient_quota":           {code: sdk.CodeRateLimit, scope: sdk.ScopeRoute, weight: generic},
-				"Arrearage":                    quotaVendor,
-				"PrepaidBillOverdue":           quotaVendor,
-				"PostpaidBillOverdue":          quotaVendor,
+				"Arrearage":                    unpaid,
+				"PrepaidBillOverdue":           unpaid,
+				"PostpaidBillOverdue":          unpaid,
 				"CommodityNotPurchased":        quotaVendor,
 				"AllocationQuota.FreeTierOnly": quotaRoute,
 				"Throttling":                   rateRoute,
@@ -141,7 +141,7 @@ func chineseProviders() []table {
 			codes: map[string]verdict{
 				"20012": noModel, "30003": noModel,
 				"20015": vagueRequest,
-				"30001": quotaVendor, "30011": quotaVendor,
+				"30001": unpaid, "30011": unpaid,
 				"50501": overloaded, "50505": overloaded, "50508": overloaded, "50603": overloaded,
 			},
 		},
@@ -160,7 +160,7 @@ func chineseProviders() []table {
 			name: "hunyuan", vendors: []string{"hunyuan", "tencent"}, offset: beijing,
 			codes: map[string]verdict{
 				"FailedOperation.ResourcePackExhausted":     quotaVendor,
-				"FailedOperation.ServiceStopArrears":        quotaVendor,
+				"FailedOperation.ServiceStopArrears":        unpaid,
 				"FailedOperation.ServiceNotActivated":       authVendor,
 				"FailedOperation.ServiceStop":               authVendor,
 				"FailedOperation.EngineServerLimitExceeded": overloaded,

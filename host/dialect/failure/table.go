@@ -12,6 +12,7 @@ type verdict struct {
 	code   sdk.Code
 	scope  sdk.Scope // "" for the code's own, or the vendor's where that is a rate limit
 	weight weight
+	money  bool // of a QUOTA: it ends when somebody pays
 }
 
 // weight is how much a vendor code decides.

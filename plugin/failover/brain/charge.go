@@ -1,8 +1,6 @@
 package brain
 
 import (
-	"strings"
-
 	"spillway/sdk"
 )
 
@@ -30,7 +28,7 @@ func (p *Policy) charge(f *sdk.Failure, keys int) charge {
 	switch f.Code {
 	case sdk.CodeQuota, sdk.CodeAuth, sdk.CodeInvalidCredential:
 		scope = blamed(f, keys)
-		if f.Code == sdk.CodeQuota && scope == sdk.ScopeVendor && billing(f) {
+		if f.Code == sdk.CodeQuota && scope == sdk.ScopeVendor && f.Billing {
 			return charge{scope: scope, rung: rungHalt}
 		}
 	case sdk.CodeRateLimit:
@@ -64,11 +62,6 @@ func blamed(f *sdk.Failure, keys int) sdk.Scope {
 	}
 	return sdk.ScopeNone
 }
-
-// billing reports whether a vendor's quota is a matter of money, which somebody
-// may pay at any moment, rather than of a period: HTTP 402, or a rule with the
-// word billing in its name.
-func billing(f *sdk.Failure) bool { return f.Status == 402 || strings.Contains(f.Rule, "billing") }
 
 // apply charges f to c. It reports whether the failure was counted towards the
 // threshold; again says that this request has already done so.

@@ -31,7 +31,7 @@ func moment(d time.Duration) Instant { return Instant{Mono: d, Wall: epochStart.
 //	provider NAME [key=N] [loopback] [MODEL[:WINDOW]...]   (the last one of a name counts)
 //	at TIME                  the moment of what follows; "wall TIME" moves the wall clock alone
 //	call ID HEAD [prompt=N] [deadline=TIME]
-//	fail ID CODE [scope= status= cause= phase= after= reset= rule=]   before visible content
+//	fail ID CODE [scope= status= cause= phase= after= reset= billing=]   before visible content
 //	commit ID                visible content
 //	ok ID                    the stream's clean end
 //	end ID CODE [...]        the stream's failure
@@ -258,8 +258,8 @@ func (p *player) failure(f []string) (sdk.Failure, error) {
 			failure.Cause = sdk.Cause(v)
 		case "phase":
 			failure.Phase = sdk.Phase(v)
-		case "rule":
-			failure.Rule = v
+		case "billing":
+			failure.Billing = v == "yes"
 		case "status":
 			failure.Status, _ = strconv.Atoi(v)
 		case "after", "reset":

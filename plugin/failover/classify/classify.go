@@ -117,7 +117,7 @@ func (c *Classifier) refinePatterns(f sdk.Failure) sdk.Failure {
 		}
 		if c.matches([]*expression{p.match}, text) {
 			f.Code, f.Scope, f.Cause = sdk.CodeQuota, sdk.ScopeRoute, ""
-			f.Rule, f.Generic = "pattern:"+p.text, false
+			f.Rule, f.Generic, f.Billing = "pattern:"+p.text, false, false
 			return f
 		}
 	}

@@ -11,6 +11,7 @@ type phrase struct {
 	name  string
 	code  sdk.Code
 	scope sdk.Scope // "" leaves the scope if the code stays, else the code's own
+	money bool      // of a QUOTA: it ends when somebody pays
 
 	// any lists the expressions; one match is enough.
 	any []string
@@ -48,6 +49,7 @@ func (p phrase) apply(f sdk.Failure) sdk.Failure {
 	if f.Code != p.code {
 		f.Code, f.Cause = p.code, ""
 	}
+	f.Billing = p.money
 	f.Rule, f.Generic = "phrase:"+p.name, false
 	return f
 }

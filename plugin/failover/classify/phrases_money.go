@@ -28,7 +28,7 @@ func moneyPhrases() []phrase {
 			unless: rateWords,
 		},
 		{
-			name: "balance", code: sdk.CodeQuota, scope: sdk.ScopeVendor,
+			name: "balance", code: sdk.CodeQuota, scope: sdk.ScopeVendor, money: true,
 			any: []string{
 				`\binsufficient[ -](?:\w+[ -]){0,2}?(?:balance|credits?|funds?|quota)\b`,
 				`(?:^|: )insufficient_(?:balance|credits?|funds?|quota)\b`,
@@ -39,7 +39,7 @@ func moneyPhrases() []phrase {
 			unless: rateWords + `|\bcapacity\b|\bcredits? (?:card|were|was|will)\b`,
 		},
 		{
-			name: "arrears", code: sdk.CodeQuota, scope: sdk.ScopeVendor,
+			name: "arrears", code: sdk.CodeQuota, scope: sdk.ScopeVendor, money: true,
 			any: []string{
 				`\boverdue (?:\w+ )?(?:balance|account|payment|bill|invoice)`,
 				`\baccount(?: is| has| has been)? overdue`,
@@ -53,7 +53,7 @@ func moneyPhrases() []phrase {
 			},
 		},
 		{
-			name: "spend-limit", code: sdk.CodeQuota, scope: sdk.ScopeVendor,
+			name: "spend-limit", code: sdk.CodeQuota, scope: sdk.ScopeVendor, money: true,
 			any: []string{
 				`\b(?:reach|exceed|hit)\w*\b[^\n]{0,50}\b(?:spend(?:ing)?|budget|billing|cost)[\s_-](?:hard )?(?:limit|cap)`,
 				`\b(?:spend(?:ing)?|budget|billing|cost)[\s_-](?:hard )?(?:limit|cap)\b[^\n]{0,30}\b(?:reach|exceed|hit)`,
@@ -62,7 +62,7 @@ func moneyPhrases() []phrase {
 			},
 		},
 		{
-			name: "billing-off", code: sdk.CodeQuota, scope: sdk.ScopeVendor,
+			name: "billing-off", code: sdk.CodeQuota, scope: sdk.ScopeVendor, money: true,
 			any: []string{
 				`\bbilling (?:is |has been )?(?:not (?:active|enabled)|inactive|disabled)`,
 				`\bnot active\b[^\n]{0,40}\bbilling (?:details|info)`,
@@ -79,7 +79,7 @@ func moneyPhrases() []phrase {
 			},
 		},
 		{
-			name: "balance-zh", code: sdk.CodeQuota, scope: sdk.ScopeVendor,
+			name: "balance-zh", code: sdk.CodeQuota, scope: sdk.ScopeVendor, money: true,
 			any: []string{
 				`[余餘][额額][^\n。]{0,6}(?:不足|用[完尽盡]|耗[尽盡]|[过過]低|[为為](?:0|零|[负負]))`,
 				`欠[费費]`,

@@ -2225,6 +2225,7 @@ type Failure struct {
 	Rule          string                 `protobuf:"bytes,12,opt,name=rule,proto3" json:"rule,omitempty"`
 	Generic       bool                   `protobuf:"varint,13,opt,name=generic,proto3" json:"generic,omitempty"`
 	Attempt       int32                  `protobuf:"varint,14,opt,name=attempt,proto3" json:"attempt,omitempty"` // the host's number of the dispatch within the request
+	Billing       bool                   `protobuf:"varint,15,opt,name=billing,proto3" json:"billing,omitempty"` // a QUOTA that ends when somebody pays
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2355,6 +2356,13 @@ func (x *Failure) GetAttempt() int32 {
 		return x.Attempt
 	}
 	return 0
+}
+
+func (x *Failure) GetBilling() bool {
+	if x != nil {
+		return x.Billing
+	}
+	return false
 }
 
 type Usage struct {
@@ -4260,7 +4268,7 @@ const file_plugin_proto_rawDesc = "" +
 	"\n" +
 	"\bNeedBody\" \n" +
 	"\x06Cancel\x12\x16\n" +
-	"\x06reason\x18\x01 \x01(\tR\x06reason\"\xf8\x02\n" +
+	"\x06reason\x18\x01 \x01(\tR\x06reason\"\x92\x03\n" +
 	"\aFailure\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x14\n" +
 	"\x05cause\x18\x02 \x01(\tR\x05cause\x12\x14\n" +
@@ -4280,7 +4288,8 @@ const file_plugin_proto_rawDesc = "" +
 	"hintSource\x12\x12\n" +
 	"\x04rule\x18\f \x01(\tR\x04rule\x12\x18\n" +
 	"\ageneric\x18\r \x01(\bR\ageneric\x12\x18\n" +
-	"\aattempt\x18\x0e \x01(\x05R\aattempt\"\x93\x01\n" +
+	"\aattempt\x18\x0e \x01(\x05R\aattempt\x12\x18\n" +
+	"\abilling\x18\x0f \x01(\bR\abilling\"\x93\x01\n" +
 	"\x05Usage\x12\x14\n" +
 	"\x05input\x18\x01 \x01(\x03R\x05input\x12\x16\n" +
 	"\x06output\x18\x02 \x01(\x03R\x06output\x12\x1d\n" +

@@ -50,7 +50,10 @@ func Serve(t *testing.T, cordisYML string, env ...string) *Server {
 	}
 	s.cmd = exec.Command(Spillway(t),
 		"serve", "--profile", s.Dir+"/", "--listen", "127.0.0.1:0", "--log-level", "debug")
-	s.cmd.Env = append([]string{"HOME=" + home, "SPILLWAY_HOME=" + home}, env...)
+	s.cmd.Env = append([]string{
+		"HOME=" + home, "SPILLWAY_HOME=" + home,
+		"GORACE=atexit_sleep_ms=0", // else the race detector holds up every exit by a second
+	}, env...)
 	s.cmd.Stderr = &s.stderr
 	stdout, err := s.cmd.StdoutPipe()
 	if err != nil {
