@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,15 +27,16 @@ var providerSchema []byte
 
 // providerConfig is the config of a provider's entry.
 type providerConfig struct {
-	Vendor  string            `json:"vendor"`
-	BaseURL string            `json:"base_url"`
-	Auth    string            `json:"auth"`
-	Key     secretText        `json:"key"`
-	Keys    []secretText      `json:"keys"`
-	Headers map[string]string `json:"headers"`
-	Models  []providerModel   `json:"models"`
-	Script  string            `json:"script"`
-	Answer  string            `json:"answer"`
+	Vendor    string            `json:"vendor"`
+	BaseURL   string            `json:"base_url"`
+	Endpoints map[string]string `json:"endpoints"`
+	Auth      string            `json:"auth"`
+	Key       secretText        `json:"key"`
+	Keys      []secretText      `json:"keys"`
+	Headers   map[string]string `json:"headers"`
+	Models    []providerModel   `json:"models"`
+	Script    string            `json:"script"`
+	Answer    string            `json:"answer"`
 }
 
 // secretText reads a string into a Secret, which prints as [redacted] from
@@ -103,9 +105,15 @@ func endpoints(module string, c providerConfig, o *provider.Options) error {
 	only := strings.TrimPrefix(strings.TrimPrefix(module, "provider"), "-")
 	if only == "" {
 		if c.BaseURL != "" {
-			return fmt.Errorf("base_url: its dialect must be said: use provider-anthropic or provider-openai")
+			return errors.New("base_url: its dialect must be said: write endpoints: {anthropic: URL, openai: URL}, or use provider-anthropic or provider-openai")
+		}
+		if c.Endpoints != nil {
+			o.Vendor.Endpoints = c.Endpoints
 		}
 		return nil
+	}
+	if c.Endpoints != nil {
+		return fmt.Errorf("endpoints: %s has one dialect: write base_url, or use provider", module)
 	}
 	base := c.BaseURL
 	if base == "" {

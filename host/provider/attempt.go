@@ -151,7 +151,12 @@ func (a *attempt) begin() {
 		a.fail(sdk.NewFailure(sdk.CodeInvalidRequest, "provider.request", "the provider's address is not usable"))
 		return
 	}
-	a.provider.header(req.Header, a.payload.Header, a.dialect, secret.Reveal(), r.Stream)
+	// A client's headers mean something in its own dialect only.
+	client := a.payload.Header
+	if a.payload.Dialect != a.dialect {
+		client = nil
+	}
+	a.provider.header(req.Header, client, a.dialect, secret.Reveal(), r.Stream)
 
 	a.started = time.Now()
 	a.limit.start(a.cancel, a.firstLimit(), errFirstContent)

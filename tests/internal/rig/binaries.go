@@ -1,5 +1,10 @@
 // Package rig is what black-box tests share: the programs of this repository,
 // built once for a test binary, and with the race detector if that has it.
+//
+// A test starts simulated Vendors, writes a profile for them (Providers has
+// their rows) and runs it with Serve. Vendors live in the test's process, so it
+// reads there what reached whom. A Server is stopped at the end of its test at
+// the latest, with SIGTERM, and must then exit with 0.
 package rig
 
 import (

@@ -23,6 +23,9 @@ const (
 	startTime = time.Minute
 	// stopTime is more than the time that serve gives answers under way.
 	stopTime = 45 * time.Second
+	// orphanTime is how long a process that serve left behind may hold its
+	// standard error.
+	orphanTime = 5 * time.Second
 )
 
 // Server is a running "spillway serve".
@@ -55,6 +58,7 @@ func Serve(t *testing.T, cordisYML string, env ...string) *Server {
 		"GORACE=atexit_sleep_ms=0", // else the race detector holds up every exit by a second
 	}, env...)
 	s.cmd.Stderr = &s.stderr
+	s.cmd.WaitDelay = orphanTime
 	stdout, err := s.cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

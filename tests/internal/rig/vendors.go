@@ -11,8 +11,8 @@ import (
 	"spillway/profiles"
 )
 
-// Vendors starts simulated vendors, named as in vendors.yml. They are strict,
-// and serve the models that the file has, to whom has their Key only.
+// Vendors starts simulated vendors, named as in vendors.yml. They are strict and
+// serve the models listed there, to nobody without their Key.
 func Vendors(t *testing.T, vendors ...sim.Vendor) *sim.Server {
 	t.Helper()
 	known, err := provider.ParseVendors(profiles.Vendors)
@@ -41,11 +41,13 @@ func Vendors(t *testing.T, vendors ...sim.Vendor) *sim.Server {
 // Key is the key of a vendor, as nothing else spells it.
 func Key(vendor string) string { return "canary-of-" + vendor }
 
-// Providers are a profile's rows for the vendors, each spoken to in one dialect
-// ("anthropic" or "openai"), with the environment that they need.
-func Providers(s *sim.Server, dialect string) (rows string, env []string) {
+// Providers are a profile's rows for the vendors, with the environment that they
+// need. The vendors are spoken to in the dialects ("anthropic", "openai") by
+// turns.
+func Providers(s *sim.Server, dialects ...string) (rows string, env []string) {
 	var b strings.Builder
-	for _, v := range s.Vendors() {
+	for i, v := range s.Vendors() {
+		dialect := dialects[i%len(dialects)]
 		name := strings.ToUpper(strings.ReplaceAll(v.Name(), "-", "_")) + "_CANARY"
 		fmt.Fprintf(&b, "- id: %s\n  name: provider-%s\n  config: {base_url: %s/v1, key: !env %s}\n", v.Name(), dialect, v.URL(), name)
 		env = append(env, name+"="+Key(v.Name()))

@@ -1,0 +1,147 @@
+package clients
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"spillway/host/sim"
+	"spillway/tests/internal/rig"
+)
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	rig.Remove()
+	os.Exit(code)
+}
+
+func TestGoSDK(t *testing.T) {
+	t.Parallel()
+	survive(t, buildGoSDK(t))
+}
+
+func TestNodeSDK(t *testing.T) {
+	t.Parallel()
+	survive(t, installNodeSDK(t)...)
+}
+
+// vendors are those of the profile in the order of its priority.
+var vendors = []string{"anthropic", "kimi-coding", "deepseek"}
+
+// scenario is what befalls the vendors while a client has its conversations.
+type scenario struct {
+	name    string
+	scripts [3]string // see sim.Parse
+	steps   []string  // of the task
+	calls   [3]int    // that reach each vendor
+}
+
+var (
+	wholeFirst  = []string{"call", "tool", "stream", "tool-stream"}
+	streamFirst = []string{"tool-stream", "stream", "tool", "call"}
+)
+
+// The conversations have six requests. A vendor that is out of quota, or has
+// closed the account, is asked once and then left alone. One that dies on its
+// way is asked twice for each request: the profile forgives it all failures.
+var scenarios = []scenario{
+	{"healthy", [3]string{"ok", "ok", "ok"}, wholeFirst, [3]int{6, 0, 0}},
+	{"quota then ban, not streamed first", [3]string{"quota", "ban", "ok"}, wholeFirst, [3]int{1, 1, 6}},
+	{"quota then ban, streamed first", [3]string{"quota", "ban", "ok"}, streamFirst, [3]int{1, 1, 6}},
+	{"quota then reset", [3]string{"quota", "reset", "ok"}, streamFirst, [3]int{1, 12, 6}},
+	{"quota then error event", [3]string{"quota", "error-event=0", "ok"}, streamFirst, [3]int{1, 12, 6}},
+	{"quota then 500", [3]string{"quota", "500", "ok"}, wholeFirst, [3]int{1, 12, 6}},
+}
+
+// survive runs a client program through all scenarios, with each of its SDKs.
+// The vendor that answers speaks the SDK's dialect or the other one; the second
+// vendor never speaks that of its neighbours.
+func survive(t *testing.T, program ...string) {
+	for _, sdk := range []string{"openai", "anthropic"} {
+		for _, dialects := range [][]string{{"openai", "anthropic"}, {"anthropic", "openai"}} {
+			for _, sc := range scenarios {
+				t.Run(fmt.Sprintf("%s SDK/%s answer/%s", sdk, dialects[0], sc.name), func(t *testing.T) {
+					t.Parallel()
+					sc.run(t, program, sdk, dialects)
+				})
+			}
+		}
+	}
+}
+
+func (sc scenario) run(t *testing.T, program []string, sdk string, dialects []string) {
+	upstream := make([]sim.Vendor, len(vendors))
+	for i, name := range vendors {
+		upstream[i] = sim.Vendor{Name: name, Script: sc.scripts[i], Answer: sim.Answer{Text: says(name)}}
+	}
+	sims := rig.Vendors(t, upstream...)
+	rows, env := rig.Providers(sims, dialects...)
+	server := rig.Serve(t, rows+failover, env...)
+
+	got := converse(t, slices.Concat(program, []string{server.URL, sdk}), sc.steps)
+
+	calls := [3]int{}
+	secrets := []string{clientKey, toolResult}
+	var answering string
+	for i, name := range vendors {
+		calls[i] = len(sims.Vendor(name).Calls())
+		secrets = append(secrets, rig.Key(name))
+		if sc.scripts[i] == "ok" && answering == "" {
+			answering = name
+		}
+	}
+	if calls != sc.calls {
+		t.Errorf("calls that reached %q: got %v, want %v", vendors, calls, sc.calls)
+	}
+	want := answers(t, sdk, answering, sc.steps, sims.Vendor(answering).Calls())
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("what the client understood (-want +got):\n%s", diff)
+	}
+	if leaks := server.Leaks(secrets...); leaks != nil {
+		t.Errorf("secrets stand where they must not: %q", leaks)
+	}
+}
+
+// failover is the plugin's row. Its threshold is out of reach, so that every
+// request meets the vendor that dies on its way.
+const failover = `
+- id: failover
+  name: failover
+  config:
+    priority: [anthropic, kimi-coding, deepseek]
+    failureThreshold: 1000
+`
+
+// converse runs a client and returns what it understood.
+func converse(t *testing.T, argv, steps []string) []answer {
+	t.Helper()
+	task, err := json.Marshal(newTask(steps))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), argv[0], argv[1:]...)
+	cmd.Env = []string{"HOME=" + t.TempDir()}
+	cmd.Stdin = bytes.NewReader(task)
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Errorf("the client met an error: %v\n%s", err, &stderr)
+	}
+	var got []answer
+	for line := range bytes.Lines(out) {
+		a, err := parseAnswer(line)
+		if err != nil {
+			t.Fatalf("the client printed %q: %v", line, err)
+		}
+		got = append(got, a)
+	}
+	return got
+}
