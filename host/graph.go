@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -133,6 +134,10 @@ func (r *Runtime) build(ctx context.Context, p *profile.Profile) (*Graph, error)
 	}
 	g := b.graph
 	g.providers = provider.NewSet(providers...)
+	if len(providers) == 0 {
+		g.close()
+		return nil, fmt.Errorf("profile %s: no provider could start\n%s", r.opts.Dir, g.problems())
+	}
 	g.advertised = g.providers.Catalogue()
 	g.advertised.Revision = 1
 
@@ -145,10 +150,6 @@ func (r *Runtime) build(ctx context.Context, p *profile.Profile) (*Graph, error)
 		}
 		g.plugins = append(g.plugins, made)
 		listeners = append(listeners, llm.Listener{Name: e.ID, Hook: made.Remote()})
-	}
-	if len(providers) == 0 {
-		g.close()
-		return nil, fmt.Errorf("profile %s: no provider could start\n%s", r.opts.Dir, g.problems())
 	}
 	g.waterfall = llm.New(r.log, g.providers, listeners...)
 	return g, nil
@@ -179,7 +180,11 @@ func (b *builder) note(e profile.Entry, kind string, err error) {
 	entry := Entry{ID: e.ID, Module: e.Name, Kind: kind}
 	if err != nil {
 		entry.Error = err.Error()
-		b.runtime.log.Error("entry does not run", "entry", e.ID, "module", e.Name, "err", err)
+		level := slog.LevelError
+		if errors.Is(err, errNoKey) { // a vendor that the user does not have
+			level = slog.LevelInfo
+		}
+		b.runtime.log.Log(context.Background(), level, "entry does not run", "entry", e.ID, "module", e.Name, "err", err)
 	}
 	b.graph.entries = append(b.graph.entries, entry)
 }
@@ -194,7 +199,7 @@ func (b *builder) plugin(ctx context.Context, e profile.Entry) (*supervisor.Plug
 	if err != nil {
 		return nil, err
 	}
-	bin, err := supervisor.Install(source, filepath.Join(r.copies(), "plugins"))
+	bin, err := supervisor.Install(source, filepath.Join(r.opts.Dir, profile.StateDir, "plugins"))
 	if err != nil {
 		return nil, err
 	}
@@ -214,14 +219,6 @@ func (b *builder) plugin(ctx context.Context, e profile.Entry) (*supervisor.Plug
 		return nil, located(profile.Place(e.Config, faults))
 	}
 	return p, err
-}
-
-// copies is the host's own folder for what it runs.
-func (r *Runtime) copies() string {
-	if r.opts.Memory {
-		return filepath.Join(os.TempDir(), fmt.Sprintf("spillway-%d", os.Getuid()))
-	}
-	return filepath.Join(r.opts.Dir, profile.StateDir)
 }
 
 // binary finds a plugin's file by its module's name.

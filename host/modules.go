@@ -126,6 +126,8 @@ func endpoints(module string, c providerConfig, o *provider.Options) error {
 	return nil
 }
 
+var errNoKey = errors.New("no key")
+
 // keys are the configured ones, else those of the vendor's usual variables.
 func (b *builder) keys(e profile.Entry, c providerConfig, v provider.Vendor) ([]profile.Secret, error) {
 	keys := c.Keys
@@ -144,7 +146,7 @@ func (b *builder) keys(e profile.Entry, c providerConfig, v provider.Vendor) ([]
 	missing := slices.Concat(e.Unset, v.KeyEnv)
 	if len(missing) > 0 {
 		slices.Sort(missing)
-		return nil, fmt.Errorf("no key: set %s", strings.Join(slices.Compact(missing), " or "))
+		return nil, fmt.Errorf("%w: set %s", errNoKey, strings.Join(slices.Compact(missing), " or "))
 	}
 	return nil, nil
 }

@@ -30,8 +30,7 @@ type Options struct {
 	PluginDirs []string // where binaries are looked for after the profile's own plugins folder
 	Env        profile.Lookup
 	Log        *slog.Logger
-	// Memory keeps the state in memory: for the demo, and for a profile that
-	// must not be written to.
+	// Memory keeps what is learned in memory, for tests and measurements.
 	Memory bool
 }
 

@@ -12,12 +12,6 @@ type Request struct {
 	Provider string
 	Model    string
 
-	// MaxTokens and Effort are what the caller asked for explicitly; zero
-	// values mean the destination's own default. Such defaults never travel
-	// from one destination to the next.
-	MaxTokens int
-	Effort    string
-
 	// Prompt replaces what is said. Nil, as it arrives, means unchanged; read
 	// the present one with [Call.Prompt].
 	Prompt *Prompt
@@ -26,7 +20,11 @@ type Request struct {
 	// a listener that only passes a call on.
 	Dispatch Dispatch
 
-	// Facts.
+	// Facts. MaxTokens and Effort are what the caller asked for explicitly; zero
+	// values mean the destination's own default, which never travels from one
+	// destination to the next.
+	MaxTokens    int
+	Effort       string
 	Stream       bool              // the caller wants events as they come
 	Conversation string            // stable over the turns of one conversation, "" if unknown
 	Shape        Shape             // size and used capabilities

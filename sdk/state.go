@@ -23,9 +23,10 @@ type State interface {
 	Delete(ctx context.Context, key string) error
 	// List returns the items whose key begins with prefix, in key order.
 	List(ctx context.Context, prefix string) ([]Item, error)
-	// Watch calls f for each later change of a key that begins with prefix,
-	// from one goroutine, until ctx ends. Changes in quick succession may be
-	// given as the last one only.
+	// Watch returns once it watches; from then on f is called for each change
+	// of a key that begins with prefix, from one goroutine, until ctx ends.
+	// Changes in quick succession may be given as the last one only. To miss
+	// nothing, watch first and list then.
 	Watch(ctx context.Context, prefix string, f func(Item)) error
 	// Acquire takes a lease, or returns ErrHeld. It ends after ttl unless it is
 	// renewed, and with the plugin's session.

@@ -147,6 +147,7 @@ type held struct {
 	visible Visible
 
 	buf    []Event
+	size   int // of what was held so far
 	ranged bool
 	ended  bool // nothing more comes out of the source
 	err    error
@@ -175,8 +176,29 @@ func (h *held) pull() bool {
 	if !ok || err != nil {
 		return false
 	}
-	h.buf = append(h.buf, e)
+	if h.size += len(e.Text) + eventOverhead; h.size > maxHeld {
+		h.ended, h.err = true, errHeld
+		h.stop()
+		return false
+	}
+	h.buf = append(h.buf, whole(e))
 	return true
+}
+
+// Bounds of what is held of an answer that shows nothing.
+const (
+	maxHeld       = 4 << 20
+	eventOverhead = 64 // of an event without text
+)
+
+var errHeld = errors.New("stream: too much before visible content")
+
+// whole completes a finish event that says error but not which.
+func whole(e Event) Event {
+	if e.Kind == KindFinish && e.Failure == nil && (e.Finish == FinishError || e.Finish == FinishAborted) {
+		e.Failure = NewFailure(CodePlugin, "sdk.finish", "the answer was ended as failed, without a reason")
+	}
+	return e
 }
 
 func (h *held) AwaitVisible(ctx context.Context) *Failure {
@@ -227,7 +249,7 @@ func (h *held) Events() iter.Seq2[Event, error] {
 				return
 			}
 			if i == len(h.buf)-1 { // everything held was given away
-				h.buf, i = h.buf[:0], -1
+				h.buf, h.size, i = h.buf[:0], 0, -1
 			}
 		}
 		if h.err != nil {
@@ -242,7 +264,7 @@ func (h *held) Events() iter.Seq2[Event, error] {
 // of an author's making may lack: a stream that just ends is a failure.
 func (h *held) direct(yield func(Event, error) bool) {
 	for e, err := range h.src.Events() {
-		if !yield(e, err) || err != nil || e.Kind == KindFinish {
+		if !yield(whole(e), err) || err != nil || e.Kind == KindFinish {
 			return
 		}
 	}

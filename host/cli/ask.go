@@ -58,17 +58,23 @@ With --json every event is a line of JSON, the last of which has the request's i
 const maxPrompt = 16 << 20
 
 func (a *app) prompt(args []string) (string, error) {
+	var prompt string
 	if len(args) == 1 {
-		return args[0], nil
+		prompt = args[0]
+	} else {
+		b, err := io.ReadAll(io.LimitReader(a.stdin, maxPrompt+1))
+		if err != nil {
+			return "", err
+		}
+		if len(b) > maxPrompt {
+			return "", usageError{fmt.Errorf("run: the prompt is larger than %d MB", maxPrompt>>20)}
+		}
+		prompt = string(b)
 	}
-	b, err := io.ReadAll(io.LimitReader(a.stdin, maxPrompt))
-	if err != nil {
-		return "", err
-	}
-	if strings.TrimSpace(string(b)) == "" {
+	if strings.TrimSpace(prompt) == "" {
 		return "", usageError{errors.New("run: no prompt: give one as the argument or on standard input")}
 	}
-	return string(b), nil
+	return prompt, nil
 }
 
 // ask makes one call and prints its answer. It returns the request's id.
@@ -112,9 +118,12 @@ func (a *app) print(s sdk.Stream) (f *sdk.Failure, begun bool) {
 			f = e.Failure
 		}
 		if a.asJSON {
-			_ = enc.Encode(eventLine(e))
+			err = enc.Encode(eventLine(e))
 		} else if e.Kind == sdk.KindTextDelta {
-			fmt.Fprint(a.stdout, e.Text)
+			_, err = fmt.Fprint(a.stdout, e.Text)
+		}
+		if err != nil { // nobody reads on: "spillway run … | head"
+			return sdk.NewFailure(sdk.CodeAborted, "caller", err.Error()), begun
 		}
 	}
 	return f, begun
@@ -148,7 +157,7 @@ func eventLine(e sdk.Event) map[string]any {
 
 // notice tells of a switch on standard error, in one line.
 func (a *app) notice(at record.Attempt, before *record.Attempt) {
-	if before == nil || a.asJSON {
+	if a.asJSON {
 		return
 	}
 	if line := story.Notice(at, before, a.telling(a.stderr)); line != "" {
@@ -184,7 +193,7 @@ func (a *app) demo(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	rt, err := host.Open(ctx, host.Options{Dir: dir, PluginDirs: pluginDirs(), Env: a.env, Log: log, Memory: true})
+	rt, err := host.Open(ctx, host.Options{Dir: dir, PluginDirs: pluginDirs(), Env: a.env, Log: log})
 	if err != nil {
 		return err
 	}

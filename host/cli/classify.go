@@ -5,19 +5,15 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"spillway/host/dialect/failure"
-	"spillway/host/profile"
-	"spillway/host/supervisor"
 	"spillway/sdk"
 )
 
@@ -78,7 +74,7 @@ func (a *app) classify(ctx context.Context, in io.Reader, lines bool) error {
 	if err != nil {
 		return err
 	}
-	defer judge.Stop()
+	defer judge.stop()
 	out := bufio.NewWriter(a.stdout)
 	defer out.Flush()
 	enc := json.NewEncoder(out)
@@ -136,63 +132,4 @@ func seconds(f sdk.Failure, now time.Time) *float64 {
 	}
 	s := math.Round(wait.Seconds()*1000) / 1000
 	return &s
-}
-
-// failoverModule is the plugin that comes with spillway.
-const failoverModule = "failover"
-
-// judge starts the profile's failover plugin, else the one beside the
-// executable, with its own settings.
-func (a *app) judge(ctx context.Context) (*supervisor.Plugin, error) {
-	log, err := a.logger()
-	if err != nil {
-		return nil, err
-	}
-	source, config, err := a.judgeSource()
-	if err != nil {
-		return nil, err
-	}
-	dir, err := os.MkdirTemp("", "spillway-classify-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir) // the process keeps its file open
-	bin, err := supervisor.Install(source, dir)
-	if err != nil {
-		return nil, err
-	}
-	return supervisor.Start(ctx, supervisor.Options{Entry: failoverModule, Binary: bin, Config: config, Log: log})
-}
-
-func (a *app) judgeSource() (source string, config []byte, err error) {
-	dirs := pluginDirs()
-	config = []byte("{}")
-	if home, err := a.home(); err == nil {
-		dir, err := profile.Dir(home, a.profile)
-		if err != nil {
-			return "", nil, usageError{err}
-		}
-		p, err := profile.Load(dir, profile.Options{Home: home, Overlays: a.patches})
-		switch {
-		case err == nil:
-			dirs = append([]string{filepath.Join(dir, profile.PluginsDir)}, dirs...)
-			entries, _ := p.Entries(a.env)
-			for _, e := range entries {
-				if e.Name == failoverModule && e.Err == nil && e.Config != nil {
-					if config, err = json.Marshal(e.Config); err != nil {
-						return "", nil, err
-					}
-				}
-			}
-		case !errors.Is(err, os.ErrNotExist) || a.profile != "default":
-			return "", nil, usageError{err}
-		}
-	}
-	for _, d := range dirs {
-		path := filepath.Join(d, failoverModule)
-		if _, err := os.Stat(path); err == nil {
-			return path, config, nil
-		}
-	}
-	return "", nil, fmt.Errorf("no failover plugin in %v", dirs)
 }

@@ -11,10 +11,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -49,6 +52,9 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, env: os.LookupEnv}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	// A reader of the output that leaves must not end us before we have cleaned
+	// up; writing to it fails.
+	signal.Ignore(syscall.SIGPIPE)
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(stdin)
@@ -93,8 +99,12 @@ Start with "spillway demo": no key and no network are needed.
 
 Exit codes: 0 done; 1 it failed; 2 the command, the profile or a file is wrong.`,
 		Version:       Version,
+		Args:          unknownCommand,
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 		SilenceErrors: true,
 		SilenceUsage:  true,
+
+		SuggestionsMinimumDistance: 2,
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	f := root.PersistentFlags()
@@ -110,12 +120,45 @@ Exit codes: 0 done; 1 it failed; 2 the command, the profile or a file is wrong.`
 			c.Args = noArgs
 		}
 	}
+	root.SetHelpCommand(&cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Help about a command",
+		RunE: func(_ *cobra.Command, args []string) error {
+			c, rest, err := root.Find(args)
+			if err == nil {
+				err = unknownCommand(c, rest)
+			}
+			if err != nil {
+				return err
+			}
+			c.InitDefaultHelpFlag()
+			c.InitDefaultVersionFlag()
+			return c.Help()
+		},
+	})
 	return root
+}
+
+// unknownCommand refuses what follows a command that has commands of its own.
+func unknownCommand(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	hint := ""
+	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = "; did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return usageError{fmt.Errorf("unknown command %q%s", strings.TrimSpace(pathOf(c)+" "+args[0]), hint)}
+}
+
+// pathOf is how a command is called, without the program's name.
+func pathOf(c *cobra.Command) string {
+	return strings.TrimSpace(strings.TrimPrefix(c.CommandPath(), c.Root().Name()))
 }
 
 func noArgs(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return usageError{fmt.Errorf("%s takes no argument, got %q", c.CommandPath(), args[0])}
+		return usageError{fmt.Errorf("%s takes no argument, got %q", pathOf(c), args[0])}
 	}
 	return nil
 }
@@ -174,9 +217,13 @@ func (a *app) runtime(ctx context.Context) (*host.Runtime, error) {
 	if err != nil {
 		return nil, err
 	}
-	return host.Open(ctx, host.Options{
+	rt, err := host.Open(ctx, host.Options{
 		Dir: dir, Home: home, Overlays: a.patches, PluginDirs: pluginDirs(), Env: a.env, Log: log,
 	})
+	if unread, ok := errors.AsType[*fs.PathError](err); ok && slices.Contains(a.patches, unread.Path) {
+		return nil, usageError{err}
+	}
+	return rt, err
 }
 
 // pluginDirs is where the plugins that come with spillway are: beside it.

@@ -45,9 +45,12 @@ loopback need a token in ` + tokenVariable + `.`,
 
 func (a *app) serve(ctx context.Context, listen string) error {
 	token, _ := a.env(tokenVariable)
-	hostname, _, err := net.SplitHostPort(listen)
+	hostname, port, err := net.SplitHostPort(listen)
 	if err != nil {
 		return usageError{fmt.Errorf("--listen: %q is no address of the form host:port", listen)}
+	}
+	if _, err := net.LookupPort("tcp", port); err != nil {
+		return usageError{fmt.Errorf("--listen: %q is no port", port)}
 	}
 	if ip := net.ParseIP(hostname); token == "" && hostname != "localhost" && (ip == nil || !ip.IsLoopback()) {
 		return usageError{fmt.Errorf("--listen: %s is not loopback: set %s to a token that clients must send", listen, tokenVariable)}
@@ -61,6 +64,9 @@ func (a *app) serve(ctx context.Context, listen string) error {
 		return err
 	}
 	defer rt.Close()
+	if ctx.Err() != nil {
+		return nil // ended while it started
+	}
 	l, err := net.Listen("tcp", listen)
 	if err != nil {
 		return fmt.Errorf("--listen: %w", err)

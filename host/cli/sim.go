@@ -2,7 +2,9 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -51,7 +53,11 @@ func (a *app) sim(ctx context.Context, listen string, vendors []string) error {
 		return usageError{err}
 	}
 	if err := s.Start(ctx, listen); err != nil {
-		return fmt.Errorf("--listen: %w", err)
+		err = fmt.Errorf("--listen: %w", err)
+		if _, taken := errors.AsType[*net.OpError](err); taken {
+			return err
+		}
+		return usageError{err}
 	}
 	defer s.Close()
 	for _, e := range s.Vendors() {

@@ -48,28 +48,26 @@ func Path(dir string) string {
 
 // Server answers on a socket.
 type Server struct {
-	path string
+	lock *os.File // held as long as it answers
 	http *http.Server
 	done chan struct{}
 }
 
 // Serve begins to answer for h. A socket that a dead process left behind is
-// replaced; one that answers is an error: the profile is served already.
+// replaced. A profile that another process serves is an error.
 func Serve(dir string, h Host) (*Server, error) {
 	path := Path(dir)
-	if c, err := net.Dial("unix", path); err == nil {
-		c.Close()
-		return nil, fmt.Errorf("profile %s is served already (%s answers)", dir, path)
-	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	l, err := net.Listen("unix", path)
+	lock, err := os.OpenFile(path+".lock", os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	if err := os.Chmod(path, 0o600); err != nil {
-		l.Close()
+	if err := hold(lock); err != nil {
+		lock.Close()
+		return nil, fmt.Errorf("profile %s is served already (another process holds %s)", dir, lock.Name())
+	}
+	l, err := listen(path)
+	if err != nil {
+		lock.Close()
 		return nil, err
 	}
 	mux := http.NewServeMux()
@@ -85,7 +83,7 @@ func Serve(dir string, h Host) (*Server, error) {
 		v, err := h.Request(r.Context(), "")
 		reply(w, v, err)
 	})
-	s := &Server{path: path, http: &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}, done: make(chan struct{})}
+	s := &Server{lock: lock, http: &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}, done: make(chan struct{})}
 	go func() {
 		defer close(s.done)
 		_ = s.http.Serve(l)
@@ -93,11 +91,28 @@ func Serve(dir string, h Host) (*Server, error) {
 	return s, nil
 }
 
+// listen opens the socket. One that is there was left by a process that died:
+// the lock is ours.
+func listen(path string) (net.Listener, error) {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		l.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
 // Close stops answering and removes the socket.
 func (s *Server) Close() {
 	s.http.Close()
 	<-s.done
-	os.Remove(s.path)
+	s.lock.Close()
 }
 
 func reply(w http.ResponseWriter, v any, err error) {

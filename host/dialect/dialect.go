@@ -82,6 +82,7 @@ type Inspection struct {
 	Conversation string // from the body's own fields, "" if it has none
 	IncludeUsage bool   // the caller asks for the usage chunk of an OpenAI stream
 	Shape        sdk.Shape
+	Choices      int // answers in one that were asked for (OpenAI's n), 0 if not said
 }
 
 // Outbound is what a prompt's encoding needs besides the prompt.

@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"cmp"
+	"strconv"
 
 	"spillway/host/sse"
 	"spillway/sdk"
@@ -52,6 +53,8 @@ func (openai) Inspect(body []byte) (Inspection, error) {
 					s.IncludeUsage = string(w.val) == "true"
 				}
 			}
+		case "n":
+			s.Choices, _ = strconv.Atoi(string(val)) // what is no number is the vendor's to refuse
 		case "prompt_cache_key":
 			cacheKey = conversation(unquote(val))
 		case "user":

@@ -69,8 +69,10 @@ func (x *exchange) inbound(r *http.Request) (host.Inbound, *sdk.Failure) {
 	if err != nil {
 		return host.Inbound{}, sdk.NewFailure(sdk.CodeUnknownModel, "gateway.route", err.Error())
 	}
+	payload := llm.NewPayload(x.dialect, body, r.Header)
+	payload.Choices = seen.Choices
 	return host.Inbound{
-		Route: route, Payload: llm.NewPayload(x.dialect, body, r.Header), Stream: seen.Stream,
+		Route: route, Payload: payload, Stream: seen.Stream,
 		MaxTokens: seen.MaxTokens, Effort: seen.Effort, Conversation: seen.Conversation, Shape: seen.Shape,
 	}, nil
 }
@@ -110,15 +112,11 @@ func (x *exchange) flow() {
 
 // relay passes the vendor's frames on as they are.
 func (x *exchange) relay(raw llm.Raw) *sdk.Failure {
-	flush := http.NewResponseController(x.w)
 	for f := range raw.Frames() {
 		if f.Failure != nil {
 			return x.broken(f.Failure)
 		}
-		if _, err := x.w.Write(f.Raw); err != nil {
-			return gone()
-		}
-		if err := flush.Flush(); err != nil {
+		if !x.send(f.Raw) {
 			return gone()
 		}
 	}
@@ -127,7 +125,6 @@ func (x *exchange) relay(raw llm.Raw) *sdk.Failure {
 
 // encode writes events in the client's dialect.
 func (x *exchange) encode() *sdk.Failure {
-	flush := http.NewResponseController(x.w)
 	enc := x.dialect.NewEncoder(x.options())
 	var buf []byte
 	for e, err := range x.stream.Events() {
@@ -137,13 +134,7 @@ func (x *exchange) encode() *sdk.Failure {
 		if e.Kind == sdk.KindFinish && e.Failure != nil {
 			return x.broken(e.Failure)
 		}
-		if buf = enc.Encode(buf[:0], e); len(buf) == 0 {
-			continue
-		}
-		if _, err := x.w.Write(buf); err != nil {
-			return gone()
-		}
-		if err := flush.Flush(); err != nil {
+		if buf = enc.Encode(buf[:0], e); len(buf) > 0 && !x.send(buf) {
 			return gone()
 		}
 		if e.Kind == sdk.KindFinish {
@@ -153,12 +144,24 @@ func (x *exchange) encode() *sdk.Failure {
 	return x.broken(sdk.NewFailure(sdk.CodeTransport, "stream", "the answer ended without a finish"))
 }
 
+// clientPatience is how long a client may not read before it counts as gone.
+const clientPatience = 2 * time.Minute
+
+// send writes a piece of a stream and pushes it out.
+func (x *exchange) send(p []byte) bool {
+	out := http.NewResponseController(x.w)
+	_ = out.SetWriteDeadline(time.Now().Add(clientPatience))
+	if _, err := x.w.Write(p); err != nil {
+		return false
+	}
+	return out.Flush() == nil
+}
+
 func gone() *sdk.Failure { return sdk.NewFailure(sdk.CodeAborted, "caller", "the caller is gone") }
 
 // broken tells a client in the middle of an answer that it is broken.
 func (x *exchange) broken(f *sdk.Failure) *sdk.Failure {
-	_, _ = x.w.Write(x.dialect.ErrorFrame(x.told(f), x.call.ID))
-	_ = http.NewResponseController(x.w).Flush()
+	x.send(x.dialect.ErrorFrame(x.told(f), x.call.ID))
 	return f
 }
 
@@ -210,7 +213,10 @@ func (x *exchange) build() ([]byte, *sdk.Failure) {
 		}
 		events = append(events, e)
 	}
-	return x.dialect.BuildAnswer(events, x.options()), nil
+	if body := x.dialect.BuildAnswer(events, x.options()); body != nil {
+		return body, nil
+	}
+	return nil, sdk.NewFailure(sdk.CodeTransport, "stream", "the answer has no clean finish")
 }
 
 // passedHeaders are the vendor's response headers that a client may want;

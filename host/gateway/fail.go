@@ -14,6 +14,7 @@ import (
 // fail answers a request of which nothing was given away.
 func (x *exchange) fail(f *sdk.Failure) {
 	id := ""
+	own := x.reply(f) // before the trace lets go of it
 	if x.call != nil {
 		id = x.call.ID
 		x.call.Trace.Finish(f, false)
@@ -28,10 +29,10 @@ func (x *exchange) fail(f *sdk.Failure) {
 	if f.Class() == sdk.ClassCaller {
 		// Agents read these texts and act on them, so they get the vendor's own.
 		h.Set("X-Should-Retry", "false")
-		if r := x.reply(f); r != nil {
-			h.Set("Content-Type", r.Type)
-			x.w.WriteHeader(r.Status)
-			_, _ = x.w.Write(r.Body)
+		if own != nil {
+			h.Set("Content-Type", own.Type)
+			x.w.WriteHeader(own.Status)
+			_, _ = x.w.Write(own.Body)
 			return
 		}
 		h.Set("Content-Type", "application/json")

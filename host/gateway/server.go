@@ -16,6 +16,7 @@ package gateway
 import (
 	"crypto/sha256"
 	"crypto/subtle"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net"
@@ -78,7 +79,7 @@ func HTTPServer(h http.Handler) *http.Server {
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
-	case !s.hostAllowed(r.Host):
+	case s.token == "" && !s.hostAllowed(r.Host): // a page that rebinds a name has no token
 		refuse(w, http.StatusForbidden, fmt.Sprintf("host %q is not served here", r.Host))
 	case !s.originAllowed(r):
 		refuse(w, http.StatusForbidden, "requests from other origins are refused")
@@ -97,7 +98,7 @@ func (s *Server) hostAllowed(host string) bool {
 		name = h
 	}
 	name = strings.Trim(name, "[]")
-	if ip := net.ParseIP(name); name == "localhost" || ip != nil && ip.IsLoopback() {
+	if ip := net.ParseIP(name); strings.EqualFold(name, "localhost") || ip != nil && ip.IsLoopback() {
 		return true
 	}
 	for _, h := range s.hosts {
@@ -138,5 +139,5 @@ func refuse(w http.ResponseWriter, status int, message string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("X-Should-Retry", "false")
 	w.WriteHeader(status)
-	fmt.Fprintf(w, `{"error":{"type":"invalid_request_error","message":%q}}`+"\n", message)
+	_ = json.NewEncoder(w).Encode(map[string]any{"error": map[string]string{"type": "invalid_request_error", "message": message}})
 }

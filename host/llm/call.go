@@ -22,7 +22,8 @@ type Call struct {
 type Payload struct {
 	Dialect dialect.Dialect
 	Body    []byte
-	Header  http.Header // of the client, by the gateway's allow-list; may be nil
+	Header  http.Header // the client's; a provider passes on what its vendor understands
+	Choices int         // how many answers in one were asked for, 0 and 1 mean one
 
 	once   sync.Once
 	prompt *sdk.Prompt

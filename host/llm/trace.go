@@ -62,14 +62,17 @@ func (t *Trace) End(n int, o sdk.Outcome, reply *Reply) {
 		a := &t.rec.Attempts[n-1]
 		a.Key = o.Key
 		a.End(o)
-		t.reply[n-1] = reply
+		if !t.finished {
+			t.reply[n-1] = reply
+		}
 	})
 }
 
 // Decide adds a plugin's decision.
 func (t *Trace) Decide(d sdk.Decision) { t.update(func() { t.rec.Decide(d) }) }
 
-// Reply is the vendor's own answer to attempt n, nil if none was kept.
+// Reply is the vendor's own answer to attempt n, nil if none was kept, or after
+// Finish.
 func (t *Trace) Reply(n int) *Reply {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -84,6 +87,7 @@ func (t *Trace) Reply(n int) *Reply {
 func (t *Trace) Finish(f *sdk.Failure, committed bool) {
 	t.update(func() {
 		t.finished = true
+		clear(t.reply) // large; the trace itself is kept for late decisions
 		t.rec.Took = record.Duration(time.Since(t.rec.Started))
 		t.rec.Outcome = outcomeOf(t.rec.Attempts, f, committed)
 		if f != nil {

@@ -138,7 +138,8 @@ func (t *turn) handle(ctx context.Context, r sdk.Request, depth, i int) *handle 
 		p = PromptPayload(r.Prompt)
 		r.Prompt = nil
 	}
-	return &handle{start: func() sdk.Stream {
+	ctx, cancel := context.WithCancel(ctx)
+	return &handle{cancel: cancel, start: func() sdk.Stream {
 		return t.waterfall.run(ctx, t.call, p, r, depth, i)
 	}}
 }
@@ -146,9 +147,10 @@ func (t *turn) handle(ctx context.Context, r sdk.Request, depth, i int) *handle 
 // handle is what a listener gets from next: the rest of the chain, not yet run.
 // It changes no event.
 type handle struct {
-	once  sync.Once
-	start func() sdk.Stream
-	s     sdk.Stream
+	cancel context.CancelFunc
+	once   sync.Once
+	start  func() sdk.Stream
+	s      sdk.Stream
 }
 
 var (
@@ -170,8 +172,9 @@ func (h *handle) AwaitVisible(ctx context.Context) *sdk.Failure {
 }
 func (h *handle) Events() iter.Seq2[sdk.Event, error] { return h.resolve().Events() }
 
-// Close of a handle that nobody used starts nothing.
+// Close ends the rest of the chain wherever it is. It does not wait for it: the
+// listener that runs at this moment may take its time.
 func (h *handle) Close() error {
-	h.once.Do(func() { h.s = sdk.Fail(sdk.NewFailure(sdk.CodeAborted, "llm.close", "closed before it began")) })
-	return h.s.Close()
+	h.cancel()
+	return nil
 }

@@ -130,6 +130,10 @@ func (a *attempt) begin() {
 		return
 	}
 	a.begun = true
+	if a.ctx.Err() != nil { // given up before anything was sent
+		a.fail(a.caused(nil))
+		return
+	}
 	secret, print := a.provider.key(a.request.Dispatch.Key)
 	a.print = print
 	r := a.request
@@ -161,6 +165,7 @@ func (a *attempt) begin() {
 	a.started = time.Now()
 	a.limit.start(a.cancel, a.firstLimit(), errFirstContent)
 	a.resp, err = a.provider.client.Do(req)
+	a.limit.quiet = time.Since(a.started) // a vendor silent before its headers is silent
 	if err != nil {
 		a.fail(a.caused(err))
 		return
@@ -410,7 +415,7 @@ type limiter struct {
 	period time.Duration
 	quiet  time.Duration // waited since the last meaningful event
 
-	mu sync.Mutex // guards cause and period against the timer
+	mu sync.Mutex // guards cause against the timer
 }
 
 // start begins with the limit on the first content, which runs without pause.
@@ -427,9 +432,9 @@ func (l *limiter) start(cancel context.CancelCauseFunc, d time.Duration, cause e
 // set puts another limit in force, from now.
 func (l *limiter) set(d time.Duration, cause error) {
 	l.mu.Lock()
-	l.cause, l.period = cause, d
+	l.cause = cause
 	l.mu.Unlock()
-	l.timer.Reset(max(d-l.quiet, 0))
+	l.timer.Reset(max(d, 0))
 }
 
 func (l *limiter) stop() {

@@ -1,9 +1,11 @@
 package provider
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
+	"strings"
 	"time"
 
 	"spillway/host/dialect"
@@ -63,6 +65,9 @@ func (a *attempt) next() (f heldFrame, ok bool) {
 			a.seen = true
 		}
 		if a.take(f) {
+			if a.facts.Committed {
+				a.limit.stop() // until arm: what the consumer takes is not the vendor's time
+			}
 			return f, true
 		}
 	}
@@ -75,20 +80,22 @@ func (a *attempt) arm() {
 	case !a.facts.Committed:
 		return // the limit on the first content runs since the start
 	case a.finished:
-		a.limit.set(afterFinish, errAfterFinish)
+		a.limit.set(afterFinish-a.limit.quiet, errAfterFinish)
 	default:
 		idle, cause := a.request.Dispatch.Limits.Idle, errIdle
 		if idle <= 0 {
 			idle = defaultIdle
 		}
+		left := idle - a.limit.quiet
 		total := a.request.Dispatch.Limits.Total
 		if total <= 0 {
 			total = defaultTotal
 		}
-		if left := total - time.Since(a.started); left < idle {
-			idle, cause = left, errTotal
+		if rest := total - time.Since(a.started); rest < left {
+			left, idle, cause = rest, total, errTotal
 		}
-		a.limit.set(idle, cause)
+		a.limit.period = idle
+		a.limit.set(left, cause)
 	}
 }
 
@@ -126,11 +133,12 @@ func (a *attempt) take(f heldFrame) bool {
 }
 
 // brokeOff ends an attempt whose vendor sends no more. After a finish event
-// nothing is missing but formalities.
+// nothing is missing but formalities, unless the answer has several choices: the
+// finish may be the first one's.
 func (a *attempt) brokeOff(err error) {
 	cause := a.cause(err)
 	switch {
-	case a.finished && (errors.Is(err, io.EOF) || errors.Is(cause, errAfterFinish) || a.ctx.Err() == nil):
+	case a.finished && a.payload.Choices <= 1 && (errors.Is(err, io.EOF) || errors.Is(cause, errAfterFinish) || a.ctx.Err() == nil):
 		a.complete()
 	case errors.Is(err, io.EOF) && !a.seen:
 		a.fail(a.judge(failure.Evidence{Phase: sdk.PhaseStream}))
@@ -155,7 +163,28 @@ func (a *attempt) complete() {
 // fail ends an attempt badly.
 func (a *attempt) fail(f *sdk.Failure) {
 	f.Attempt = a.number
+	a.redact(f)
 	a.failure, a.over = f, true
+}
+
+// shortestKey is shorter than any vendor's key.
+const shortestKey = 8
+
+// redact takes the provider's keys out of what the vendor said: some vendors
+// repeat the key that they refuse.
+func (a *attempt) redact(f *sdk.Failure) {
+	for _, k := range a.provider.keys {
+		secret := k.Reveal()
+		if len(secret) < shortestKey { // it would be found in ordinary words
+			continue
+		}
+		for _, s := range []*string{&f.Message, &f.VendorCode, &f.VendorType} {
+			*s = strings.ReplaceAll(*s, secret, k.String())
+		}
+		if a.reply != nil {
+			a.reply.Body = bytes.ReplaceAll(a.reply.Body, []byte(secret), []byte(k.String()))
+		}
+	}
 }
 
 // settle reports the outcome, once, and frees the connection.
@@ -188,7 +217,9 @@ func (a *attempt) settle() {
 	waiting := a.waiting
 	a.waiting = nil
 	a.mu.Unlock()
-	a.call.Trace.End(a.number, o, a.reply)
+	if a.number > 0 {
+		a.call.Trace.End(a.number, o, a.reply)
+	}
 	for _, f := range waiting {
 		f(o)
 	}
@@ -197,7 +228,7 @@ func (a *attempt) settle() {
 // drain reads to the end of a finished body, so that the connection can be used
 // again. The end has mostly arrived with the terminal.
 func (a *attempt) drain() {
-	a.limit.set(a.limit.quiet+50*time.Millisecond, errAfterFinish)
+	a.limit.set(50*time.Millisecond, errAfterFinish)
 	_, _ = io.CopyN(io.Discard, a.resp.Body, 4<<10)
 	a.limit.stop()
 }

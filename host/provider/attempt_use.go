@@ -54,7 +54,7 @@ func (a *attempt) Events() iter.Seq2[sdk.Event, error] {
 			gone = gone || !yield(e, nil)
 		}
 		switch {
-		case a.whole != nil:
+		case a.whole != nil && a.failure == nil:
 			events, _ := a.dialect.ParseAnswer(a.whole)
 			for _, e := range events {
 				if emit(e); gone {

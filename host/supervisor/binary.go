@@ -23,7 +23,8 @@ type Binary struct {
 }
 
 // Install checks that the file at source may be trusted and copies it into dir,
-// which is the host's own (0700). A copy that is there already is used again.
+// which is made, and must be the host's own: nobody else may change what is in
+// it. Copies stay, since another host on the same profile may run one.
 func Install(source, dir string) (Binary, error) {
 	f, err := os.Open(source)
 	if err != nil {
@@ -39,6 +40,9 @@ func Install(source, dir string) (Binary, error) {
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return Binary{}, err
+	}
+	if err := private(dir); err != nil {
+		return Binary{}, fmt.Errorf("plugin %q: %w", source, err)
 	}
 	// A process that another goroutine forks while the copy is open for writing
 	// would hold it open until its exec, and ours would fail with "text file
@@ -64,6 +68,21 @@ func Install(source, dir string) (Binary, error) {
 		return Binary{}, fmt.Errorf("plugin %q: %w", source, err)
 	}
 	return b, nil
+}
+
+// private refuses a folder in which somebody else could swap a file.
+func private(dir string) error {
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() || info.Mode().Perm()&0o022 != 0 {
+		return fmt.Errorf("folder %s of its copy can be changed by others (mode %s; chmod go-w it)", dir, info.Mode())
+	}
+	if err := ownedByUs(info); err != nil {
+		return fmt.Errorf("folder %s of its copy %w", dir, err)
+	}
+	return nil
 }
 
 // trusted refuses a file that somebody else could have put there or changed.

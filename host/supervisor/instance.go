@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,7 +33,8 @@ type instance struct {
 	session *serve.Session
 
 	mu      sync.Mutex
-	users   int // turns that hold it
+	users   int  // turns that hold it
+	proven  bool // it held a turn to its end, or answered a heartbeat
 	retired bool
 	idle    chan struct{} // closed when it is retired and nobody holds it
 }
@@ -50,22 +52,23 @@ func launch(ctx context.Context, b Binary, out *output) (*instance, sdk.Manifest
 		GRPCDialOptions:  serve.DialOptions(),
 		UnixSocketConfig: &plugin.UnixSocketConfig{TempDir: socketDir()},
 		RunnerFunc: func(_ hclog.Logger, cmd *exec.Cmd, _ string) (runner.Runner, error) {
-			in.process = newProcess(b.Path, append(environment(os.Environ()), cmd.Env...), out.line)
+			in.process = newProcess(ctx, b.Path, append(environment(os.Environ()), cmd.Env...), out.line)
 			return in.process, nil
 		},
 	})
 	conn, err := in.connect()
 	if err != nil {
 		in.kill()
-		return nil, sdk.Manifest{}, startError(err, out)
+		return nil, sdk.Manifest{}, startError(cmp.Or(context.Cause(ctx), err), out)
 	}
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	describe, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	m, err := serve.Describe(ctx, conn)
+	m, err := serve.Describe(describe, conn)
 	if err != nil {
 		in.kill()
 		return nil, sdk.Manifest{}, err
 	}
+	in.process.abort() // from here on the caller decides about its end
 	return in, m, nil
 }
 
@@ -129,7 +132,22 @@ func (in *instance) release() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.users--
+	in.proven = in.proven || in.session.Err() == nil
 	in.checkIdle()
+}
+
+// answered notes a heartbeat; hasAnswered tells whether the process ever did
+// its work.
+func (in *instance) answered() {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.proven = true
+}
+
+func (in *instance) hasAnswered() bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.proven
 }
 
 // retire lets no further turn in.
@@ -180,7 +198,7 @@ func (in *instance) kill() {
 
 // passedEnv are the host's variables that a plugin gets. None of them holds a
 // credential.
-var passedEnv = []string{"PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "TZ", "GOMAXPROCS", "GOTRACEBACK"}
+var passedEnv = []string{"PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "TZ", "GOMAXPROCS", "GOTRACEBACK", "GORACE"}
 
 func environment(host []string) []string {
 	var env []string

@@ -51,6 +51,7 @@ type Plugin struct {
 	manifest sdk.Manifest
 	remote   *serve.Remote
 	outbox   serve.Outbox
+	telling  sync.Mutex // held while a catalogue is sent: the newest lands last
 	out      *output
 	log      *slog.Logger
 
@@ -148,6 +149,7 @@ func (p *Plugin) giveUp(err error) {
 
 // watch is the goroutine that keeps a process running until life ends.
 func (p *Plugin) watch(life context.Context, in *instance) {
+	failed := 0 // processes in a row that ended before they answered
 	for {
 		p.beat(life, in)
 		if life.Err() != nil {
@@ -160,11 +162,15 @@ func (p *Plugin) watch(life context.Context, in *instance) {
 		p.publish(nil)
 		p.log.Warn("plugin lost", "pid", in.process.ID(), "err", in.session.Err())
 		p.watcher.Go(in.kill) // beside the restart, which calls are waiting for
-		if in = p.restart(life); in == nil {
+		if failed++; in.hasAnswered() {
+			failed = 0
+		}
+		if in = p.restart(life, &failed); in == nil {
 			return
 		}
 		p.log.Info("plugin restarted", "pid", in.process.ID())
 		p.publish(in)
+		p.tell(life) // the catalogue may have changed while it was configured
 	}
 }
 
@@ -182,6 +188,7 @@ func (p *Plugin) beat(life context.Context, in *instance) {
 			return
 		case <-t.C:
 			if in.session.Ping(life) == nil {
+				in.answered()
 				lost = 0
 				continue
 			}
@@ -193,11 +200,16 @@ func (p *Plugin) beat(life context.Context, in *instance) {
 	}
 }
 
-// restart starts a process anew, at once and then with growing pauses. It
-// returns nil when life ends, or when the plugin is in a crash loop.
-func (p *Plugin) restart(life context.Context) *instance {
-	pause := time.Duration(0)
-	for failed := 0; ; {
+// restart starts a process anew: at once if the last one had answered, else
+// after pauses that grow. It returns nil when life ends, or when the plugin is in
+// a crash loop.
+func (p *Plugin) restart(life context.Context, failed *int) *instance {
+	err := errors.New("it ended before it answered")
+	for *failed < maxFailedStarts {
+		pause := time.Duration(0)
+		if *failed > 0 {
+			pause = min(firstPause<<(*failed-1), maxPause)
+		}
 		t := time.NewTimer(pause)
 		select {
 		case <-t.C:
@@ -206,19 +218,16 @@ func (p *Plugin) restart(life context.Context) *instance {
 			p.giveUp(ErrDown)
 			return nil
 		}
-		in, err := p.again(life)
-		if err == nil {
+		var in *instance
+		if in, err = p.again(life); err == nil {
 			return in
 		}
-		failed++
-		p.log.Error("plugin does not start", "err", err, "try", failed)
-		if failed == maxFailedStarts {
-			p.log.Error("plugin is off: it ended before it answered, every time", "tries", failed)
-			p.giveUp(fmt.Errorf("%w: crash loop: %w", ErrDown, err))
-			return nil
-		}
-		pause = min(max(2*pause, firstPause), maxPause)
+		*failed++
+		p.log.Error("plugin does not start", "err", err, "try", *failed)
 	}
+	p.log.Error("plugin is off: crash loop", "tries", *failed, "err", err)
+	p.giveUp(fmt.Errorf("%w: crash loop: %w", ErrDown, err))
+	return nil
 }
 
 func (p *Plugin) again(ctx context.Context) (*instance, error) {
@@ -238,14 +247,25 @@ func (p *Plugin) again(ctx context.Context) (*instance, error) {
 }
 
 // SetCatalogue tells this and later processes which providers and models there
-// are.
+// are. An older catalogue than the present one is ignored.
 func (p *Plugin) SetCatalogue(ctx context.Context, c sdk.Catalogue) {
 	p.mu.Lock()
-	p.opts.Catalogue = c
+	if c.Revision > p.opts.Catalogue.Revision {
+		p.opts.Catalogue = c
+	}
 	p.mu.Unlock()
-	if s, release, err := p.Acquire(ctx, 0); err == nil {
-		_ = s.SetCatalogue(ctx, c)
-		release()
+	p.tell(ctx)
+}
+
+// tell sends the present catalogue to the present process.
+func (p *Plugin) tell(ctx context.Context) {
+	p.telling.Lock()
+	defer p.telling.Unlock()
+	p.mu.Lock()
+	c := p.opts.Catalogue
+	p.mu.Unlock()
+	if in := p.current.Load(); in != nil {
+		_ = in.session.SetCatalogue(ctx, c)
 	}
 }
 

@@ -28,6 +28,8 @@ const (
 // process is one plugin process. It is go-plugin's Runner, which gets the
 // handshake line from it and nothing else to read.
 type process struct {
+	start    context.Context // its end aborts a start that hangs
+	abort    func() bool     // after Start: no longer
 	cmd      *exec.Cmd
 	output   func(stderr bool, line string) // called from two goroutines
 	lifeline *os.File                       // our end; closing it ends the plugin
@@ -45,9 +47,9 @@ type process struct {
 var _ runner.Runner = (*process)(nil)
 
 // newProcess prepares path to run with env. output gets every line that it
-// writes.
-func newProcess(path string, env []string, output func(stderr bool, line string)) *process {
-	p := &process{cmd: exec.Command(path), output: output, done: make(chan struct{})}
+// writes. The process is killed if start ends before abort is called.
+func newProcess(start context.Context, path string, env []string, output func(stderr bool, line string)) *process {
+	p := &process{start: start, cmd: exec.Command(path), output: output, done: make(chan struct{})}
 	p.cmd.Env = env
 	p.cmd.Dir = "/"
 	isolate(p.cmd)
@@ -85,6 +87,7 @@ func (p *process) Start(context.Context) (err error) {
 		return err
 	}
 	p.lifeline = lifeW
+	p.abort = context.AfterFunc(p.start, func() { p.stop(0) })
 	open = []*os.File{stdoutW, stderrW, life} // the child has its own
 
 	var readers sync.WaitGroup
@@ -161,6 +164,7 @@ func (p *process) stop(patience time.Duration) {
 	if p.cmd.Process == nil {
 		return
 	}
+	p.abort()
 	pid := p.cmd.Process.Pid
 	p.once.Do(func() { p.lifeline.Close() })
 	if patience > 0 {

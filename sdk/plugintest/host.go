@@ -1,6 +1,7 @@
 package plugintest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -31,6 +32,8 @@ type Options struct {
 	Upstream  Upstream
 	State     sdk.State    // default: a new [Memory]
 	Log       *slog.Logger // what the plugin logs; default: discarded
+
+	decide time.Duration // in the place of the manifest's, if set
 }
 
 // Upstream answers an attempt in the place of a vendor. attempt counts the
@@ -45,6 +48,7 @@ type Host struct {
 	outbox   serve.Outbox
 
 	mu        sync.Mutex
+	drained   bool
 	calls     int
 	decisions []sdk.Decision
 	status    sdk.Status
@@ -106,20 +110,34 @@ func Open(tb testing.TB, p sdk.Plugin, o Options) (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	tb.Cleanup(func() {
-		drain, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-		defer cancel()
-		_ = h.session.Drain(drain)
-		h.session.Close()
-	})
+	tb.Cleanup(h.session.Close)
 	if err := h.session.SetCatalogue(ctx, o.Catalogue); err != nil {
 		return nil, err
 	}
 	if err := h.session.Configure(ctx, sdk.Config{Entry: m.Name, JSON: json.RawMessage(o.Config)}); err != nil {
 		return nil, err
 	}
+	tb.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		_ = h.Drain(ctx)
+	})
+	m.Hook.Decide = cmp.Or(o.decide, m.Hook.Decide)
 	h.remote = serve.NewRemote(m.Name, m.Hook, (*source)(h), &h.outbox)
 	return h, nil
+}
+
+// Drain tells the plugin that no call follows, and waits until it has written
+// what it has to. The test's end does so if the test did not.
+func (h *Host) Drain(ctx context.Context) error {
+	h.mu.Lock()
+	drained := h.drained
+	h.drained = true
+	h.mu.Unlock()
+	if drained {
+		return nil
+	}
+	return h.session.Drain(ctx)
 }
 
 // source is the one session, for ever.
@@ -167,6 +185,13 @@ func (h *Host) Status() sdk.Status {
 	return h.status
 }
 
+// Probes are the providers whose model list the plugin asked for anew.
+func (h *Host) Probes() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return append([]string(nil), h.probes...)
+}
+
 // Acknowledged reports whether the plugin has heard of every outcome.
 func (h *Host) Acknowledged() bool {
 	pending, _ := h.outbox.Pending()
@@ -175,13 +200,15 @@ func (h *Host) Acknowledged() bool {
 
 // Call runs one model call through the plugin. Prompt, if set in r, is what the
 // call says.
-func (h *Host) Call(ctx context.Context, r sdk.Request) sdk.Stream {
+func (h *Host) Call(ctx context.Context, r sdk.Request) sdk.Stream { return h.callAt(ctx, r, 0) }
+
+func (h *Host) callAt(ctx context.Context, r sdk.Request, depth int) sdk.Stream {
 	h.mu.Lock()
 	h.calls++
 	c := &call{host: h, id: fmt.Sprintf("call-%d", h.calls), prompt: r.Prompt}
 	h.mu.Unlock()
 	r.Prompt = nil
-	return c.run(ctx, r, 0)
+	return c.run(ctx, r, depth)
 }
 
 // Ask runs one model call and returns what it said, or how it failed.

@@ -20,9 +20,11 @@ type Memory struct {
 	watches map[*memoryWatch]struct{}
 }
 
+// memoryWatch keeps the last change of each key for a watcher that is slow.
 type memoryWatch struct {
 	prefix  string
-	changes chan sdk.Item
+	changes []sdk.Item
+	wake    chan struct{} // capacity 1
 }
 
 var _ sdk.State = (*Memory)(nil)
@@ -34,9 +36,14 @@ func NewMemory() *Memory {
 
 func live(expires time.Time) bool { return expires.IsZero() || time.Now().Before(expires) }
 
+// get returns a copy of a live item.
 func (m *Memory) get(key string) (sdk.Item, bool) {
 	i, ok := m.items[key]
-	return i, ok && live(i.Expires)
+	if !ok || !live(i.Expires) {
+		return sdk.Item{}, false
+	}
+	i.Data = slices.Clone(i.Data)
+	return i, true
 }
 
 // Get implements sdk.State.
@@ -65,11 +72,16 @@ func (m *Memory) put(key string, data []byte, ttl time.Duration) (uint64, error)
 
 func (m *Memory) changed(i sdk.Item) {
 	for w := range m.watches {
-		if strings.HasPrefix(i.Key, w.prefix) {
-			select {
-			case w.changes <- i:
-			default: // a watcher that far behind is told by List
-			}
+		if !strings.HasPrefix(i.Key, w.prefix) {
+			continue
+		}
+		own := i
+		own.Data = slices.Clone(i.Data)
+		w.changes = slices.DeleteFunc(w.changes, func(older sdk.Item) bool { return older.Key == i.Key })
+		w.changes = append(w.changes, own)
+		select {
+		case w.wake <- struct{}{}:
+		default:
 		}
 	}
 }
@@ -118,23 +130,32 @@ func (m *Memory) List(_ context.Context, prefix string) ([]sdk.Item, error) {
 
 // Watch implements sdk.State.
 func (m *Memory) Watch(ctx context.Context, prefix string, f func(sdk.Item)) error {
-	w := &memoryWatch{prefix: prefix, changes: make(chan sdk.Item, 256)}
+	w := &memoryWatch{prefix: prefix, wake: make(chan struct{}, 1)}
 	m.mu.Lock()
 	m.watches[w] = struct{}{}
 	m.mu.Unlock()
-	defer func() {
-		m.mu.Lock()
-		delete(m.watches, w)
-		m.mu.Unlock()
-	}()
-	for {
-		select {
-		case i := <-w.changes:
-			f(i)
-		case <-ctx.Done():
-			return context.Cause(ctx)
+	go func() {
+		defer func() {
+			m.mu.Lock()
+			delete(m.watches, w)
+			m.mu.Unlock()
+		}()
+		for {
+			select {
+			case <-w.wake:
+			case <-ctx.Done():
+				return
+			}
+			m.mu.Lock()
+			changes := w.changes
+			w.changes = nil
+			m.mu.Unlock()
+			for _, i := range changes {
+				f(i)
+			}
 		}
-	}
+	}()
+	return nil
 }
 
 // Acquire implements sdk.State.

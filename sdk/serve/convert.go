@@ -1,7 +1,9 @@
 package serve
 
 import (
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"spillway/sdk"
 	wirepb "spillway/sdk/serve/proto"
@@ -24,6 +26,11 @@ func moment(n int64) time.Time {
 	return time.Unix(0, n)
 }
 
+// valid makes s what a protobuf string must be. Clients and vendors send what
+// they like, and one frame that cannot be encoded would end the session of
+// every call.
+func valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+
 func convert[A, B any](in []A, f func(A) B) []B {
 	if len(in) == 0 {
 		return nil
@@ -36,7 +43,7 @@ func convert[A, B any](in []A, f func(A) B) []B {
 }
 
 func routeToWire(r sdk.Route) *wirepb.Route {
-	return &wirepb.Route{Provider: r.Provider, Model: r.Model}
+	return &wirepb.Route{Provider: valid(r.Provider), Model: valid(r.Model)}
 }
 
 func routeFromWire(r *wirepb.Route) sdk.Route {
@@ -49,9 +56,9 @@ func failureToWire(f *sdk.Failure) *wirepb.Failure {
 	}
 	return &wirepb.Failure{
 		Code: string(f.Code), Cause: string(f.Cause), Scope: string(f.Scope), Phase: string(f.Phase),
-		Status: int32(f.Status), VendorCode: f.VendorCode, VendorType: f.VendorType,
-		Message: sdk.ClipMessage(f.Message), RetryAfter: int64(f.RetryAfter), ResetAt: nanos(f.ResetAt),
-		HintSource: f.HintSource, Rule: f.Rule, Generic: f.Generic, Billing: f.Billing, Attempt: int32(f.Attempt),
+		Status: int32(f.Status), VendorCode: valid(f.VendorCode), VendorType: valid(f.VendorType),
+		Message: valid(sdk.ClipMessage(f.Message)), RetryAfter: int64(f.RetryAfter), ResetAt: nanos(f.ResetAt),
+		HintSource: valid(f.HintSource), Rule: valid(f.Rule), Generic: f.Generic, Billing: f.Billing, Attempt: int32(f.Attempt),
 	}
 }
 
@@ -86,14 +93,36 @@ func usageFromWire(u *wirepb.Usage) sdk.Usage {
 
 func eventToWire(e sdk.Event) *wirepb.Event {
 	w := &wirepb.Event{
-		Kind: uint32(e.Kind), Index: int32(e.Index), Block: uint32(e.Block), Text: e.Text,
-		Id: e.ID, Name: e.Name, Model: e.Model, Signature: e.Signature,
+		Kind: uint32(e.Kind), Index: int32(e.Index), Block: uint32(e.Block), Text: valid(e.Text),
+		Id: valid(e.ID), Name: valid(e.Name), Model: valid(e.Model), Signature: valid(e.Signature),
 		Finish: string(e.Finish), Failure: failureToWire(e.Failure),
 	}
 	if e.Usage != nil {
 		w.Usage = usageToWire(*e.Usage)
 	}
 	return w
+}
+
+// maxEventText keeps a relayed event far below the limit on a message: a tool
+// call's arguments may come in one piece of any size.
+const maxEventText = 256 << 10
+
+// pieces hands the wire form of e to send, in several events if its text is
+// long.
+func pieces(e sdk.Event, send func(*wirepb.Event) error) error {
+	for len(e.Text) > maxEventText {
+		n := maxEventText
+		for n > maxEventText-utf8.UTFMax && !utf8.RuneStart(e.Text[n]) {
+			n--
+		}
+		part := e
+		part.Text = e.Text[:n]
+		if err := send(eventToWire(part)); err != nil {
+			return err
+		}
+		e.Text = e.Text[n:]
+	}
+	return send(eventToWire(e))
 }
 
 func eventFromWire(w *wirepb.Event) sdk.Event {
@@ -139,8 +168,8 @@ func dispatchFromWire(d *wirepb.Dispatch) sdk.Dispatch {
 
 func viewToWire(r sdk.Request) *wirepb.View {
 	return &wirepb.View{
-		Route: routeToWire(r.Route()), MaxTokens: int64(r.MaxTokens), Effort: r.Effort,
-		Stream: r.Stream, Conversation: r.Conversation, Metadata: r.Metadata,
+		Route: routeToWire(r.Route()), MaxTokens: int64(r.MaxTokens), Effort: valid(r.Effort),
+		Stream: r.Stream, Conversation: valid(r.Conversation), Metadata: r.Metadata,
 		Shape: &wirepb.Shape{
 			PromptTokens: int64(r.Shape.PromptTokens), Messages: int32(r.Shape.Messages),
 			Tools: int32(r.Shape.Tools), Images: int32(r.Shape.Images),
@@ -170,7 +199,6 @@ func viewFromWire(v *wirepb.View) sdk.Request {
 // patch is base with what an attempt may change.
 func patch(base sdk.Request, a *wirepb.Attempt) sdk.Request {
 	base.Provider, base.Model = a.GetRoute().GetProvider(), a.GetRoute().GetModel()
-	base.MaxTokens, base.Effort = int(a.MaxTokens), a.Effort
 	base.Dispatch = dispatchFromWire(a.Dispatch)
 	return base
 }

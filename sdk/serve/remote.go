@@ -10,6 +10,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
 	"spillway/sdk"
 	wirepb "spillway/sdk/serve/proto"
 )
@@ -20,6 +23,9 @@ type Source interface {
 	// called once when the turn is over, which is long before the answer's end.
 	Acquire(ctx context.Context, wait time.Duration) (s *Session, release func(), err error)
 }
+
+// bodyTimeout is how long a prompt may take to cross: 64 MB take 0.15 s.
+const bodyTimeout = 5 * time.Second
 
 // maxAsks is how many processes one turn asks: the one that is lost, and two
 // successors. After that the plugin counts as down for this call.
@@ -100,9 +106,9 @@ type hostTurn struct {
 	inbox chan *wirepb.ToHost // capacity 2: an order, and a NeedBody before it
 
 	mu      sync.Mutex
-	attempt uint32     // the running attempt's number, 0 if none
-	stream  sdk.Stream // the running attempt
-	dropped bool
+	attempt uint32             // the running attempt's number, 0 if none
+	cancel  context.CancelFunc // of the running attempt
+	dropped uint32             // the attempt given up last; it may not have begun
 }
 
 // drop gives up the running attempt. It is called by the reading goroutine.
@@ -111,20 +117,21 @@ func (t *hostTurn) drop(n uint32) {
 		return
 	}
 	t.mu.Lock()
-	s := t.stream
-	if n != t.attempt || s == nil {
-		t.mu.Unlock()
-		return
+	defer t.mu.Unlock()
+	t.dropped = n
+	if n == t.attempt && t.cancel != nil {
+		t.cancel()
 	}
-	t.dropped = true
-	t.mu.Unlock()
-	s.Close()
 }
 
-func (t *hostTurn) running(n uint32, s sdk.Stream) {
+// running makes attempt n the one that drop gives up.
+func (t *hostTurn) running(n uint32, cancel context.CancelFunc) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.attempt, t.stream, t.dropped = n, s, false
+	t.attempt, t.cancel = n, cancel
+	if cancel != nil && n == t.dropped {
+		cancel()
+	}
 }
 
 // ask is one turn's conversation, with as many processes as it takes.
@@ -201,7 +208,7 @@ func (a *ask) run(ctx context.Context, s *Session) (stream sdk.Stream, done bool
 				return stream, true
 			}
 			if s.Err() != nil {
-				return nil, false
+				return nil, false // the attempt is in past: the successor hears of it
 			}
 		case *wirepb.ToHost_Finish:
 			f := failureFromWire(m.Finish.Failure)
@@ -213,7 +220,10 @@ func (a *ask) run(ctx context.Context, s *Session) (stream sdk.Stream, done bool
 			keep = true
 			return sdk.Hold(&relay{ask: a, session: s, turn: t, ctx: ctx}, a.call.Request.Dispatch.Visible), true
 		case *wirepb.ToHost_NeedBody:
-			if err := a.sendBody(ctx, s, t); err != nil {
+			switch err := a.sendBody(ctx, s, t); {
+			case s.gone(err):
+				return nil, false
+			case err != nil:
 				s.cancelTurn(t, "the prompt could not be sent")
 				return sdk.Fail(sdk.NewFailure(sdk.CodePlugin, "plugin.body", err.Error())), true
 			}
@@ -245,11 +255,26 @@ func (s *Session) cancelTurn(t *hostTurn, reason string) {
 	s.link.offer(&wirepb.ToPlugin{Call: t.id, Frame: &wirepb.ToPlugin_Cancel{Cancel: &wirepb.Cancel{Reason: reason}}})
 }
 
-// dispatch makes the stream of an ordered attempt.
+// gone reports whether a transfer failed because the process is lost or does
+// not take part, and ends the session then.
+func (s *Session) gone(err error) bool {
+	switch status.Code(err) {
+	case codes.Unavailable, codes.DeadlineExceeded:
+		s.Abandon(err)
+		return true
+	}
+	return false
+}
+
+// dispatch makes the stream of an ordered attempt; nil if the process was lost
+// before it had said what to send.
 func (a *ask) dispatch(ctx context.Context, s *Session, t *hostTurn, o *wirepb.Attempt) (sdk.Stream, sdk.Request) {
 	r := patch(a.call.Request, o)
 	if o.NewBody {
 		p, err := a.fetchBody(ctx, s, t, o.Attempt)
+		if s.gone(err) {
+			return nil, r
+		}
 		if err != nil {
 			return sdk.Fail(sdk.NewFailure(sdk.CodePlugin, "plugin.body", err.Error())), r
 		}
@@ -276,20 +301,28 @@ func (a *ask) dispatch(ctx context.Context, s *Session, t *hostTurn, o *wirepb.A
 // its stream is the call's answer.
 func (a *ask) attempt(ctx context.Context, s *Session, t *hostTurn, o *wirepb.Attempt) (sdk.Stream, bool) {
 	started := time.Now()
-	stream, r := a.dispatch(ctx, s, t, o)
 	if o.Commit == wirepb.Attempt_AT_ONCE {
+		stream, r := a.dispatch(ctx, s, t, o)
+		if stream == nil {
+			return nil, false
+		}
 		return a.adopt(stream, r), true
 	}
-	t.running(o.Attempt, stream)
-	failure := sdk.AwaitVisible(ctx, stream)
-	t.mu.Lock()
-	dropped := t.dropped
-	t.mu.Unlock()
+	run, cancel := context.WithCancel(ctx) // lives as long as the answer
+	t.running(o.Attempt, cancel)
+	stream, r := a.dispatch(run, s, t, o)
+	if stream == nil {
+		cancel()
+		return nil, false
+	}
+	failure := sdk.AwaitVisible(run, stream)
 	t.running(0, nil)
+	dropped := ctx.Err() == nil && run.Err() != nil
 	if failure == nil && !dropped {
 		s.link.offer(&wirepb.ToPlugin{Call: t.id, Frame: &wirepb.ToPlugin_Committed{Committed: &wirepb.Committed{Attempt: o.Attempt}}})
 		return a.adopt(stream, r), true
 	}
+	cancel()
 	stream.Close()
 	if failure == nil {
 		failure = sdk.NewFailure(sdk.CodeAborted, "plugin.drop", "given up by the plugin")
@@ -357,32 +390,35 @@ func (a *ask) sendBody(ctx context.Context, s *Session, t *hostTurn) error {
 	if err != nil {
 		return err
 	}
+	ctx, cancel := context.WithTimeout(ctx, bodyTimeout)
+	defer cancel()
 	body, err := s.client.Body(ctx)
 	if err != nil {
 		return err
 	}
-	if err := body.Send(&wirepb.BodyPart{Call: t.id}); err != nil {
-		return err
+	// A failed Send says only that there is an error; receiving tells which.
+	err = body.Send(&wirepb.BodyPart{Call: t.id})
+	if err == nil {
+		err = sendBody(b, func(p []byte) error { return body.Send(&wirepb.BodyPart{Data: p}) })
 	}
-	if err := sendBody(b, func(p []byte) error { return body.Send(&wirepb.BodyPart{Data: p}) }); err != nil {
-		return err
+	if err == nil {
+		err = body.CloseSend()
 	}
-	if err := body.CloseSend(); err != nil {
-		return err
+	if _, rerr := receiveBody(nil, body.Recv); rerr != nil {
+		return rerr
 	}
-	_, err = receiveBody(nil, body.Recv)
 	return err
 }
 
 // fetchBody gets the changed prompt of an attempt.
 func (a *ask) fetchBody(ctx context.Context, s *Session, t *hostTurn, attempt uint32) (*sdk.Prompt, error) {
+	ctx, cancel := context.WithTimeout(ctx, bodyTimeout)
+	defer cancel()
 	body, err := s.client.Body(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := body.Send(&wirepb.BodyPart{Call: t.id, Attempt: attempt}); err != nil {
-		return nil, err
-	}
+	_ = body.Send(&wirepb.BodyPart{Call: t.id, Attempt: attempt}) // receiving tells what is wrong
 	b, err := receiveBody(nil, body.Recv)
 	if err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"sync"
 	"time"
@@ -24,7 +25,7 @@ type relay struct {
 	once   sync.Once
 	mu     sync.Mutex
 	closed bool
-	cancel context.CancelFunc // of the Relay call
+	cancel context.CancelFunc // set while it is ranged over
 }
 
 var _ sdk.Stream = (*relay)(nil)
@@ -52,7 +53,7 @@ func (r *relay) over() {
 // Events implements sdk.Stream.
 func (r *relay) Events() iter.Seq2[sdk.Event, error] {
 	return func(yield func(sdk.Event, error) bool) {
-		ctx, cancel := context.WithCancel(r.ctx)
+		life, cancel := context.WithCancel(r.ctx) // ends with the call, the loop, or Close
 		defer cancel()
 		r.mu.Lock()
 		r.cancel = cancel
@@ -61,34 +62,36 @@ func (r *relay) Events() iter.Seq2[sdk.Event, error] {
 		}
 		r.mu.Unlock()
 
-		given, ended := r.pump(ctx, cancel, yield)
+		given, ended := r.pump(life, yield)
 		r.over()
 		switch {
 		case ended:
-		case ctx.Err() != nil && r.session.Err() == nil:
-			yield(sdk.FailEvent(aborted(ctx)), nil)
+		case life.Err() != nil:
+			yield(sdk.FailEvent(aborted(life)), nil)
 		case given:
-			f := sdk.NewFailure(sdk.CodePlugin, "plugin.lost", "plugin \""+r.ask.remote.name+"\" was lost in the middle of the answer")
+			f := sdk.NewFailure(sdk.CodePlugin, "plugin.lost", fmt.Sprintf("plugin %q was lost in the middle of the answer", r.ask.remote.name))
 			yield(sdk.FailEvent(f), nil)
 		default:
-			r.again(yield)
+			r.again(life, yield)
 		}
 	}
 }
 
 // pump reads the relay. ended: the consumer has what it wanted; given: it got
 // something.
-func (r *relay) pump(ctx context.Context, cancel context.CancelFunc, yield func(sdk.Event, error) bool) (given, ended bool) {
+func (r *relay) pump(life context.Context, yield func(sdk.Event, error) bool) (given, ended bool) {
+	ctx, cancel := context.WithCancel(life) // ends this Relay call
 	stream, err := r.session.client.Relay(ctx)
 	if err != nil {
+		cancel()
 		return false, false
 	}
-	if err := stream.Send(&wirepb.RelayToPlugin{Call: r.turn.id}); err != nil {
-		return false, false
-	}
-	p := &relayedAttempts{relay: r, stream: stream,
-		idle: time.AfterFunc(r.ask.remote.spec.Decide, func() { r.stalled(ctx, cancel) })}
+	p := &relayedAttempts{relay: r, stream: stream, idle: time.AfterFunc(r.ask.remote.spec.Decide, func() { r.stalled(ctx, cancel) })}
 	defer p.wait(cancel)
+	if stream.Send(&wirepb.RelayToPlugin{Call: r.turn.id}) != nil {
+		return false, false
+	}
+	p.wg.Go(func() { r.bodies(ctx, cancel) })
 	for {
 		m, err := stream.Recv()
 		if err != nil {
@@ -96,16 +99,33 @@ func (r *relay) pump(ctx context.Context, cancel context.CancelFunc, yield func(
 		}
 		switch {
 		case m.Attempt != nil:
-			p.start(ctx, m.Attempt)
+			if !p.start(ctx, m.Attempt) {
+				return given, false
+			}
 		case m.Drop != nil:
 			r.turn.drop(m.Drop.Attempt)
 		case m.Event != nil:
-			p.progress()
+			p.idle.Stop() // the consumer's time is not the plugin's
 			e := eventFromWire(m.Event)
 			given = true
 			if !yield(e, nil) || e.Kind == sdk.KindFinish {
 				return true, true
 			}
+			p.progress()
+		}
+	}
+}
+
+// bodies sends the prompt to an author who asks for it while the answer flows.
+func (r *relay) bodies(ctx context.Context, cancel context.CancelFunc) {
+	for {
+		select {
+		case f := <-r.turn.inbox:
+			if f.GetNeedBody() != nil && r.ask.sendBody(ctx, r.session, r.turn) != nil {
+				cancel()
+			}
+		case <-ctx.Done():
+			return
 		}
 	}
 }
@@ -122,7 +142,7 @@ func (r *relay) stalled(ctx context.Context, cancel context.CancelFunc) {
 // again makes the call once more for a plugin that was lost before it gave
 // anything: through the waterfall, whose listeners hear of it as of any
 // attempt.
-func (r *relay) again(yield func(sdk.Event, error) bool) {
+func (r *relay) again(life context.Context, yield func(sdk.Event, error) bool) {
 	if r.ask.remote.spec.OnDown == sdk.OnDownFail {
 		yield(sdk.FailEvent(r.ask.remote.down()), nil)
 		return
@@ -130,7 +150,7 @@ func (r *relay) again(yield func(sdk.Event, error) bool) {
 	r.ask.remote.bypassed.Add(1)
 	req := r.ask.call.Request
 	req.Dispatch.Kind, req.Dispatch.Reason = sdk.KindRetry, "plugin lost"
-	s, err := r.ask.call.Reenter(r.ctx, req)
+	s, err := r.ask.call.Reenter(life, req)
 	if err != nil {
 		yield(sdk.FailEvent(failureOf(err)), nil)
 		return
@@ -149,56 +169,70 @@ type relayedAttempts struct {
 	stream grpc.BidiStreamingClient[wirepb.RelayToPlugin, wirepb.RelayToHost]
 	idle   *time.Timer // runs while the plugin holds the turn
 	wg     sync.WaitGroup
+	pumps  sync.WaitGroup // the one that runs an attempt
 }
 
 // progress restarts the decision timer if the plugin holds the turn.
 func (p *relayedAttempts) progress() {
 	p.relay.turn.mu.Lock()
 	defer p.relay.turn.mu.Unlock()
-	if p.relay.turn.stream == nil {
+	if p.relay.turn.attempt == 0 {
 		p.idle.Reset(p.relay.ask.remote.spec.Decide)
 	}
 }
 
-func (p *relayedAttempts) start(ctx context.Context, o *wirepb.Attempt) {
+// start runs an attempt. It reports false if the plugin was lost before it had
+// said what to send.
+func (p *relayedAttempts) start(ctx context.Context, o *wirepb.Attempt) bool {
 	p.stop()
 	p.idle.Stop()
 	r := p.relay
-	s, req := r.ask.dispatch(ctx, r.session, r.turn, o)
-	r.turn.running(o.Attempt, s)
+	run, cancel := context.WithCancel(ctx)
+	r.turn.running(o.Attempt, cancel)
+	s, req := r.ask.dispatch(run, r.session, r.turn, o)
+	if s == nil {
+		cancel()
+		return false
+	}
 	if rep, ok := sdk.Find[sdk.Reporter](s); ok {
 		rep.OnOutcome(func(out sdk.Outcome) {
 			out.Kind, out.Tag = req.Dispatch.Kind, req.Dispatch.Tag
 			r.ask.remote.outbox.Add(out)
 		})
 	}
-	p.wg.Go(func() {
+	p.pumps.Go(func() {
+		defer cancel()
 		for e, err := range s.Events() {
-			m := &wirepb.RelayToPlugin{Attempt: o.Attempt}
-			if err != nil {
-				m.Fault = err.Error()
-			} else {
-				m.Event = eventToWire(e)
-			}
-			if p.stream.Send(m) != nil {
+			if !p.give(o.Attempt, e, err) {
 				break
 			}
 		}
 		r.turn.running(0, nil)
 		p.idle.Reset(r.ask.remote.spec.Decide)
 	})
+	return true
+}
+
+// give sends one event of an attempt to the plugin.
+func (p *relayedAttempts) give(attempt uint32, e sdk.Event, err error) bool {
+	if err != nil {
+		return p.stream.Send(&wirepb.RelayToPlugin{Attempt: attempt, Fault: err.Error()}) == nil
+	}
+	return pieces(e, func(w *wirepb.Event) error {
+		return p.stream.Send(&wirepb.RelayToPlugin{Attempt: attempt, Event: w})
+	}) == nil
 }
 
 // stop gives up the running attempt and waits for its goroutine, so that one
 // goroutine at a time sends on the relay.
 func (p *relayedAttempts) stop() {
 	p.relay.turn.mu.Lock()
-	s := p.relay.turn.stream
+	cancel := p.relay.turn.cancel
 	p.relay.turn.mu.Unlock()
-	if s != nil {
-		s.Close()
+	if cancel != nil {
+		cancel()
 	}
-	p.wg.Wait()
+	p.pumps.Wait()
 }
 
 // wait ends the relay. Cancelling comes first: a send to a plugin that does not
@@ -206,5 +240,6 @@ func (p *relayedAttempts) stop() {
 func (p *relayedAttempts) wait(cancel context.CancelFunc) {
 	cancel()
 	p.stop()
+	p.wg.Wait()
 	p.idle.Stop()
 }

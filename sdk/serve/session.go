@@ -324,7 +324,7 @@ func (v *stateServer) serve(q *wirepb.Service) {
 	select {
 	case v.slots <- struct{}{}:
 	default:
-		v.reply(&wirepb.Reply{Id: q.Id, Error: stateErrorToWire(sdk.ErrUnavailable)})
+		v.refuse(q)
 		return
 	}
 	go func() {
@@ -342,7 +342,16 @@ func (v *stateServer) serve(q *wirepb.Service) {
 }
 
 func (v *stateServer) reply(r *wirepb.Reply) {
-	v.link.offer(&wirepb.ToPlugin{Frame: &wirepb.ToPlugin_Reply{Reply: r}})
+	f := &wirepb.ToPlugin{Frame: &wirepb.ToPlugin_Reply{Reply: r}}
+	if v.link.check(f) != nil { // a list of more than a frame holds
+		f = &wirepb.ToPlugin{Frame: &wirepb.ToPlugin_Reply{Reply: &wirepb.Reply{Id: r.Id, Error: stateErrorToWire(sdk.ErrTooLarge)}}}
+	}
+	_ = v.link.send(v.life, f)
+}
+
+// refuse answers without waiting: it runs in the reading goroutine.
+func (v *stateServer) refuse(q *wirepb.Service) {
+	v.link.offer(&wirepb.ToPlugin{Frame: &wirepb.ToPlugin_Reply{Reply: &wirepb.Reply{Id: q.Id, Error: stateErrorToWire(sdk.ErrUnavailable)}}})
 }
 
 func (v *stateServer) run(ctx context.Context, q *wirepb.Service, r *wirepb.Reply) error {
@@ -383,16 +392,16 @@ func (v *stateServer) watch(q *wirepb.Service) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.state == nil || len(v.watches) == maxWatches {
-		v.reply(&wirepb.Reply{Id: q.Id, Error: stateErrorToWire(sdk.ErrUnavailable)})
+		v.refuse(q)
 		return
 	}
 	ctx, cancel := context.WithCancel(v.life)
 	id := q.Revision
 	v.watches[id] = cancel
-	v.reply(&wirepb.Reply{Id: q.Id})
 	go func() {
-		_ = v.state.Watch(ctx, q.Key, func(i sdk.Item) {
+		err := v.state.Watch(ctx, q.Key, func(i sdk.Item) {
 			_ = v.link.send(ctx, &wirepb.ToPlugin{Frame: &wirepb.ToPlugin_Change{Change: &wirepb.Change{Id: id, Item: itemToWire(i)}}})
 		})
+		v.reply(&wirepb.Reply{Id: q.Id, Error: stateErrorToWire(err)})
 	}()
 }

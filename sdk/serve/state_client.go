@@ -185,22 +185,33 @@ func (c *stateClient) Watch(ctx context.Context, prefix string, f func(sdk.Item)
 	c.watches[id] = w
 	c.mu.Unlock()
 	s.Revision = id
-	defer func() {
-		c.mu.Lock()
-		delete(c.watches, id)
-		c.mu.Unlock()
-		c.link.offer(&wirepb.ToHost{Frame: &wirepb.ToHost_Service{Service: &wirepb.Service{Op: wirepb.Service_UNWATCH, Revision: id}}})
-	}()
 	if _, err := c.ask(ctx, s); err != nil {
+		c.unwatch(id)
 		return err
 	}
+	go func() {
+		defer c.unwatch(id)
+		c.deliver(ctx, w, f)
+	}()
+	return nil
+}
+
+func (c *stateClient) unwatch(id uint64) {
+	c.mu.Lock()
+	delete(c.watches, id)
+	c.mu.Unlock()
+	c.link.offer(&wirepb.ToHost{Frame: &wirepb.ToHost_Service{Service: &wirepb.Service{Op: wirepb.Service_UNWATCH, Revision: id}}})
+}
+
+// deliver calls f for what has come in, until the watch or the session ends.
+func (c *stateClient) deliver(ctx context.Context, w *watch, f func(sdk.Item)) {
 	for {
 		select {
 		case <-w.wake:
 		case <-c.link.ended:
-			return c.link.err()
+			return
 		case <-ctx.Done():
-			return context.Cause(ctx)
+			return
 		}
 		w.mu.Lock()
 		items := w.items

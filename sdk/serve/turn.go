@@ -27,6 +27,7 @@ type turn struct {
 	relayUp  chan struct{} // closed when relay is set
 	asked    bool          // OpenRelay was sent
 	body     chan []byte   // an answer to NeedBody, capacity 1
+	needed   bool          // NeedBody was sent and its answer not yet taken
 }
 
 func (g *guest) open(id uint64, o *wirepb.Open) {
@@ -171,11 +172,20 @@ func (t *turn) attempt(r sdk.Request, reenter bool) *attempt {
 
 // Prompt implements sdk.CallCore.
 func (t *turn) Prompt(ctx context.Context) (*sdk.Prompt, error) {
-	if err := t.g.link.send(ctx, &wirepb.ToHost{Call: t.id, Frame: &wirepb.ToHost_NeedBody{NeedBody: &wirepb.NeedBody{}}}); err != nil {
-		return nil, err
+	t.mu.Lock()
+	first := !t.needed
+	t.needed = true
+	t.mu.Unlock()
+	if first { // one at a time: the host takes a turn's frames in turn
+		if err := t.g.link.send(t.ctx, &wirepb.ToHost{Call: t.id, Frame: &wirepb.ToHost_NeedBody{NeedBody: &wirepb.NeedBody{}}}); err != nil {
+			return nil, err
+		}
 	}
 	select {
 	case b := <-t.body:
+		t.mu.Lock()
+		t.needed = false
+		t.mu.Unlock()
 		p := new(sdk.Prompt)
 		if err := json.Unmarshal(b, p); err != nil {
 			return nil, fmt.Errorf("prompt: %w", err)
@@ -246,7 +256,6 @@ var (
 func (a *attempt) frame(commit wirepb.Attempt_Commit) *wirepb.Attempt {
 	return &wirepb.Attempt{
 		Attempt: a.n, Reenter: a.reenter, Route: routeToWire(a.request.Route()),
-		MaxTokens: int64(a.request.MaxTokens), Effort: a.request.Effort,
 		Dispatch: dispatchToWire(a.request.Dispatch), NewBody: a.request.Prompt != nil, Commit: commit,
 	}
 }

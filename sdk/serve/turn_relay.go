@@ -111,7 +111,7 @@ func (r *guestRelay) send(m *wirepb.RelayToHost) error {
 }
 
 func (r *guestRelay) sendEvent(e sdk.Event) error {
-	return r.send(&wirepb.RelayToHost{Event: eventToWire(e)})
+	return pieces(e, func(w *wirepb.Event) error { return r.send(&wirepb.RelayToHost{Event: w}) })
 }
 
 func (r *guestRelay) drop(n uint32) error {

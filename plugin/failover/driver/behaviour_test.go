@@ -54,15 +54,15 @@ func start(t *testing.T, config string, script plugintest.Script) *bench {
 
 func (b *bench) upstream(ctx context.Context, r sdk.Request, n int) sdk.Stream {
 	b.mu.Lock()
-	defer b.mu.Unlock()
 	route := r.Route().String()
 	b.asked = append(b.asked, route)
 	answers := b.script[route]
-	if len(answers) == 0 {
-		return sdk.AnswerText(r.Model, "ok from "+route)
-	}
 	if len(answers) > 1 {
 		b.script[route] = answers[1:]
+	}
+	b.mu.Unlock()
+	if len(answers) == 0 {
+		return sdk.AnswerText(r.Model, "ok from "+route)
 	}
 	return plugintest.Script{route: answers[:1]}.Upstream()(ctx, r, n)
 }

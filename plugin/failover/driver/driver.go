@@ -62,9 +62,10 @@ func (p *Plugin) Configure(ctx context.Context, host sdk.Host, c sdk.Config) err
 	p.adopt(s, warnings)
 	p.brain = brain.New(p.now(), s.policy)
 	p.store.init(host.State())
-	p.restore(ctx)
 	p.wg.Go(func() { p.store.run(p.life, host.Log()) })
-	p.wg.Go(p.follow)
+	if !p.restore(ctx) {
+		p.wg.Go(p.follow)
+	}
 	if s.probeEvery > 0 {
 		p.wg.Go(func() { p.probe(s.probeEvery) })
 	}
@@ -79,9 +80,7 @@ func (p *Plugin) Settings(c sdk.Config, _ []string) error {
 		return err
 	}
 	p.adopt(s, warnings)
-	p.mu.Lock()
-	p.brain.SetPolicy(p.now(), s.policy)
-	p.mu.Unlock()
+	p.think(func(now brain.Instant) { p.brain.SetPolicy(now, s.policy) })
 	p.changed()
 	return nil
 }
@@ -96,7 +95,7 @@ func (p *Plugin) adopt(s *settings, warnings []sdk.Fault) {
 	known := p.host.Catalogue()
 	for _, r := range s.policy.Priority {
 		if _, ok := known.Provider(r.Provider); !ok {
-			log.Warn("route skipped: no such provider in this profile", "route", r.String())
+			log.Info("route skipped: no such provider runs", "route", r.String())
 		}
 	}
 	p.settings.Store(s)
@@ -116,6 +115,13 @@ func (p *Plugin) now() brain.Instant {
 	return brain.Instant{Mono: t.Sub(p.born), Wall: t.Round(0)}
 }
 
+// think runs f with the brain to itself, also if f panics.
+func (p *Plugin) think(f func(now brain.Instant)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	f(p.now())
+}
+
 // LLMStream implements sdk.Hook.
 func (p *Plugin) LLMStream(ctx context.Context, call *sdk.Call, next sdk.Next) (sdk.Stream, error) {
 	s := p.settings.Load()
@@ -131,9 +137,11 @@ func (p *Plugin) LLMStream(ctx context.Context, call *sdk.Call, next sdk.Next) (
 	}
 
 	var turn brain.Turn
-	p.mu.Lock()
-	step := p.brain.Start(p.now(), &turn, brain.Query{Head: call.Request.Route(), Shape: call.Request.Shape}, p.host.Catalogue(), past)
-	p.mu.Unlock()
+	var step brain.Step
+	p.think(func(now brain.Instant) {
+		q := brain.Query{Head: call.Request.Route(), Shape: call.Request.Shape}
+		step = p.brain.Start(now, &turn, q, p.host.Catalogue(), past)
+	})
 	p.moved(step.Changes)
 	last := sdk.Failure{}
 	for !step.Stopped() {
@@ -144,16 +152,13 @@ func (p *Plugin) LLMStream(ctx context.Context, call *sdk.Call, next sdk.Next) (
 		dispatch = call.Reenter
 		failure := sdk.AwaitVisible(ctx, stream)
 		if failure == nil {
-			p.mu.Lock()
-			changes := p.brain.Committed(p.now(), &turn)
-			p.mu.Unlock()
+			var changes []sdk.Change
+			p.think(func(now brain.Instant) { changes = p.brain.Committed(now, &turn) })
 			p.moved(changes)
 			return stream, nil
 		}
 		last = s.classifier.Refine(step.Route.Provider, *failure)
-		p.mu.Lock()
-		step = p.brain.Failed(p.now(), &turn, last, rand.Float64())
-		p.mu.Unlock()
+		p.think(func(now brain.Instant) { step = p.brain.Failed(now, &turn, last, rand.Float64()) })
 		p.host.Record(decision(call.ID, last, step))
 		p.moved(step.Changes)
 	}
@@ -201,9 +206,8 @@ func (p *Plugin) Outcome(o sdk.Outcome) {
 		f := p.settings.Load().classifier.Refine(o.Route.Provider, *o.Failure)
 		o.Failure = &f
 	}
-	p.mu.Lock()
-	changes := p.brain.Settled(p.now(), o, p.host.Catalogue())
-	p.mu.Unlock()
+	var changes []sdk.Change
+	p.think(func(now brain.Instant) { changes = p.brain.Settled(now, o, p.host.Catalogue()) })
 	if o.Failure != nil && o.Attempt > 0 {
 		p.host.Record(sdk.Decision{
 			Call: o.Call, Attempt: o.Attempt, Code: o.Failure.Code, Scope: o.Failure.Scope, Rule: o.Failure.Rule,
@@ -237,9 +241,8 @@ func until(t time.Time) string {
 }
 
 func (p *Plugin) report() {
-	p.mu.Lock()
-	targets := p.brain.Snapshot(p.now())
-	p.mu.Unlock()
+	var targets []sdk.TargetStatus
+	p.think(func(now brain.Instant) { targets = p.brain.Snapshot(now) })
 	p.host.Report(sdk.Status{Targets: targets})
 }
 

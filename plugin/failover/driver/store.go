@@ -22,17 +22,43 @@ const (
 	retryPause     = time.Second
 )
 
-// restore reads what earlier processes have learned.
-func (p *Plugin) restore(ctx context.Context) {
+// restore reads what others have learned, and hears of what they learn from now
+// on. It reports whether it could.
+func (p *Plugin) restore(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, restoreTimeout)
 	defer cancel()
-	items, err := p.host.State().List(ctx, circuits)
+	hear := func(i sdk.Item) {
+		p.load(i)
+		p.report()
+	}
+	// First watch, then list: in between nothing is missed.
+	err := p.host.State().Watch(p.life, circuits, hear)
+	var items []sdk.Item
+	if err == nil {
+		items, err = p.host.State().List(ctx, circuits)
+	}
 	if err != nil {
-		p.host.Log().Warn("state not restored: every circuit starts closed", "err", err.Error())
-		return
+		p.host.Log().Warn("state not read: going on from memory", "err", err.Error())
+		return false
 	}
 	for _, i := range items {
 		p.load(i)
+	}
+	return true
+}
+
+// follow tries again to read the store until that works.
+func (p *Plugin) follow() {
+	for {
+		select {
+		case <-time.After(retryPause):
+		case <-p.life.Done():
+			return
+		}
+		if p.restore(p.life) {
+			p.report()
+			return
+		}
 	}
 }
 
@@ -43,38 +69,21 @@ func (p *Plugin) load(i sdk.Item) {
 	}
 	t, err := brain.ParseTarget(strings.TrimPrefix(i.Key, circuits))
 	if err == nil {
-		p.mu.Lock()
-		_, err = p.brain.Load(p.now(), t, i.Data)
-		p.mu.Unlock()
+		p.think(func(now brain.Instant) { _, err = p.brain.Load(now, t, i.Data) })
 	}
 	if err != nil {
 		p.host.Log().Warn("stored circuit ignored", "key", i.Key, "err", err.Error())
 	}
 }
 
-// follow reads in what other processes learn, until the plugin ends.
-func (p *Plugin) follow() {
-	for p.life.Err() == nil {
-		_ = p.host.State().Watch(p.life, circuits, func(i sdk.Item) {
-			p.load(i)
-			p.report()
-		})
-		select {
-		case <-time.After(retryPause):
-		case <-p.life.Done():
-		}
-	}
-}
-
 // changed queues circuits for the store.
 func (p *Plugin) changed() {
-	p.mu.Lock()
-	targets := p.brain.TakeChanged()
 	var items []sdk.Item
-	for _, t := range targets {
-		items = append(items, sdk.Item{Key: circuits + t.String(), Data: p.brain.Export(t)})
-	}
-	p.mu.Unlock()
+	p.think(func(brain.Instant) {
+		for _, t := range p.brain.TakeChanged() {
+			items = append(items, sdk.Item{Key: circuits + t.String(), Data: p.brain.Export(t)})
+		}
+	})
 	p.store.put(items)
 }
 

@@ -1805,8 +1805,6 @@ type Attempt struct {
 	Attempt       uint32                 `protobuf:"varint,1,opt,name=attempt,proto3" json:"attempt,omitempty"` // the plugin's own number within the turn
 	Reenter       bool                   `protobuf:"varint,2,opt,name=reenter,proto3" json:"reenter,omitempty"` // the whole waterfall again, instead of next
 	Route         *Route                 `protobuf:"bytes,3,opt,name=route,proto3" json:"route,omitempty"`
-	MaxTokens     int64                  `protobuf:"varint,4,opt,name=max_tokens,json=maxTokens,proto3" json:"max_tokens,omitempty"`
-	Effort        string                 `protobuf:"bytes,5,opt,name=effort,proto3" json:"effort,omitempty"`
 	Dispatch      *Dispatch              `protobuf:"bytes,6,opt,name=dispatch,proto3" json:"dispatch,omitempty"`
 	NewBody       bool                   `protobuf:"varint,7,opt,name=new_body,json=newBody,proto3" json:"new_body,omitempty"` // fetch the changed prompt by Body first
 	Commit        Attempt_Commit         `protobuf:"varint,8,opt,name=commit,proto3,enum=spillway.plugin.v1.Attempt_Commit" json:"commit,omitempty"`
@@ -1863,20 +1861,6 @@ func (x *Attempt) GetRoute() *Route {
 		return x.Route
 	}
 	return nil
-}
-
-func (x *Attempt) GetMaxTokens() int64 {
-	if x != nil {
-		return x.MaxTokens
-	}
-	return 0
-}
-
-func (x *Attempt) GetEffort() string {
-	if x != nil {
-		return x.Effort
-	}
-	return ""
 }
 
 func (x *Attempt) GetDispatch() *Dispatch {
@@ -4241,20 +4225,17 @@ const file_plugin_proto_rawDesc = "" +
 	"\askipped\x18\v \x03(\v2\x18.spillway.plugin.v1.SkipR\askipped\"O\n" +
 	"\x04Skip\x12/\n" +
 	"\x05route\x18\x01 \x01(\v2\x19.spillway.plugin.v1.RouteR\x05route\x12\x16\n" +
-	"\x06reason\x18\x02 \x01(\tR\x06reason\"\xe0\x02\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\"\xb5\x02\n" +
 	"\aAttempt\x12\x18\n" +
 	"\aattempt\x18\x01 \x01(\rR\aattempt\x12\x18\n" +
 	"\areenter\x18\x02 \x01(\bR\areenter\x12/\n" +
-	"\x05route\x18\x03 \x01(\v2\x19.spillway.plugin.v1.RouteR\x05route\x12\x1d\n" +
-	"\n" +
-	"max_tokens\x18\x04 \x01(\x03R\tmaxTokens\x12\x16\n" +
-	"\x06effort\x18\x05 \x01(\tR\x06effort\x128\n" +
+	"\x05route\x18\x03 \x01(\v2\x19.spillway.plugin.v1.RouteR\x05route\x128\n" +
 	"\bdispatch\x18\x06 \x01(\v2\x1c.spillway.plugin.v1.DispatchR\bdispatch\x12\x19\n" +
 	"\bnew_body\x18\a \x01(\bR\anewBody\x12:\n" +
 	"\x06commit\x18\b \x01(\x0e2\".spillway.plugin.v1.Attempt.CommitR\x06commit\"(\n" +
 	"\x06Commit\x12\v\n" +
 	"\aAT_ONCE\x10\x00\x12\x11\n" +
-	"\rFIRST_VISIBLE\x10\x01\"X\n" +
+	"\rFIRST_VISIBLE\x10\x01J\x04\b\x04\x10\x05J\x04\b\x05\x10\x06\"X\n" +
 	"\x05Ended\x12\x18\n" +
 	"\aattempt\x18\x01 \x01(\rR\aattempt\x125\n" +
 	"\afailure\x18\x02 \x01(\v2\x1b.spillway.plugin.v1.FailureR\afailure\"%\n" +

@@ -1,0 +1,142 @@
+package driver_test
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/dlclark/regexp2"
+	"github.com/google/go-cmp/cmp"
+
+	"spillway/plugin/failover/driver"
+	"spillway/sdk"
+	"spillway/sdk/plugintest"
+)
+
+func TestChains(t *testing.T) {
+	const config = `{"priority": ["deepseek/deepseek-flash"], "budget": {"maxSameTargetAttempts": 1}, "chains": [
+		{"provider": "anthropic", "routes": ["kimi-coding"]},
+		{"provider": "anthropic", "model": "claude-haiku-4-5", "routes": ["elsewhere/m", {"provider": "deepseek"}]}]}`
+	synctest.Test(t, func(t *testing.T) {
+		b := start(t, config, plugintest.Script{claude: {fails(sdk.CodeQuota)}, haiku: {fails(sdk.CodeQuota)}, "elsewhere/m": {fails(sdk.CodeQuota)}})
+		// An exact entry comes before one for the provider; an entry without a
+		// model means the first that its provider advertises.
+		b.ask(claude, "ok from "+kimi, claude, kimi)
+		b.ask(haiku, "ok from "+deepseek, haiku, "elsewhere/m", deepseek)
+	})
+}
+
+func TestCodesAndPatterns(t *testing.T) {
+	const config = `{"priority": ["kimi-coding/k3"], "fatalCodes": ["SERVER", "INVALID_REQUEST"], "transientCodes": ["MODEL_UNAVAILABLE"],
+		"patterns": ["daily\\s+allowance", "("], "failureThreshold": 1, "budget": {"maxSameTargetAttempts": 1}}`
+	synctest.Test(t, func(t *testing.T) {
+		b := start(t, config, plugintest.Script{claude: {fails(sdk.CodeServer)}})
+		b.ask(claude, "ok from "+kimi, claude, kimi)
+		time.Sleep(299 * time.Second) // as long as a deterministic trip
+		b.ask(claude, "ok from "+kimi, kimi)
+	})
+	synctest.Test(t, func(t *testing.T) {
+		// A caller's fault in fatalCodes is ignored: the wall is in the code.
+		b := start(t, config, plugintest.Script{claude: {fails(sdk.CodeInvalidRequest)}})
+		b.ask(claude, "INVALID_REQUEST", claude)
+		b.ask(claude, "INVALID_REQUEST", claude)
+	})
+	synctest.Test(t, func(t *testing.T) {
+		b := start(t, config, plugintest.Script{claude: {says("your Daily  Allowance is gone")}})
+		b.ask(claude, "ok from "+kimi, claude, kimi)
+		if d := b.host.Decisions(); len(d) == 0 || d[0].Code != sdk.CodeQuota || !strings.HasPrefix(d[0].Rule, "pattern:") {
+			t.Errorf("decision: %+v", d)
+		}
+	})
+}
+
+func TestRetryOnTheSameTarget(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := start(t, `{"priority": ["anthropic/claude-sonnet-5", "kimi-coding/k3"]}`, plugintest.Script{claude: {fails(sdk.CodeServer), {Text: "second try"}}})
+		b.ask(claude, "second try", claude, claude)
+	})
+}
+
+// TestMemory: what one process learned, the next one knows.
+func TestMemory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		t.Cleanup(regexp2.StopTimeoutClock)
+		state := plugintest.NewMemory()
+		run := func(script plugintest.Script) string {
+			h := plugintest.Start(t, driver.New(), plugintest.Options{Config: threeVendors, Catalogue: catalogue, State: state, Upstream: script.Upstream()})
+			text, _ := h.Ask(t.Context(), sdk.Request{Provider: "anthropic", Model: "claude-sonnet-5", Stream: true})
+			synctest.Wait()
+			return text
+		}
+		ok := []plugintest.Answer{{Text: "kimi"}}
+		if got := run(plugintest.Script{claude: {fails(sdk.CodeQuota)}, kimi: ok}); got != "kimi" {
+			t.Fatalf("first process: %q", got)
+		}
+		if got := run(plugintest.Script{claude: {{Text: "claude"}}, kimi: ok}); got != "kimi" {
+			t.Errorf("second process asked %q: it does not know of the open circuit", got)
+		}
+		time.Sleep(301 * time.Second)
+		if got := run(plugintest.Script{claude: {{Text: "claude"}}, kimi: ok}); got != "claude" {
+			t.Errorf("after the cooldown: %q", got)
+		}
+	})
+}
+
+// TestOneProbe: when a cooldown ends, one caller tests the route and all others
+// go on to the next candidate.
+func TestOneProbe(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := start(t, threeVendors, plugintest.Script{claude: {fails(sdk.CodeQuota)}})
+		b.ask(claude, "ok from "+kimi, claude, kimi)
+		release := make(chan struct{})
+		b.set(claude, plugintest.Answer{Text: "recovered", After: release})
+		time.Sleep(301 * time.Second)
+		results := make(chan string, 50)
+		for range 50 {
+			go func() {
+				text, _ := b.host.Ask(t.Context(), sdk.Request{Provider: "anthropic", Model: "claude-sonnet-5", Stream: true})
+				results <- text
+			}()
+		}
+		synctest.Wait()
+		close(release)
+		got := map[string]int{}
+		for range 50 {
+			got[<-results]++
+		}
+		if d := cmp.Diff(map[string]int{"recovered": 1, "ok from " + kimi: 49}, got); d != "" {
+			t.Error(d)
+		}
+	})
+}
+
+func TestSettings(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := start(t, threeVendors, plugintest.Script{claude: {fails(sdk.CodeQuota)}})
+		s := b.host.Session()
+		if err := s.Settings(t.Context(), sdk.Config{JSON: []byte(`{"priority": ["deepseek"], "budget": {"maxSameTargetAttempts": 1}}`)}, []string{"priority"}); err != nil {
+			t.Fatal(err)
+		}
+		b.ask(claude, "ok from "+deepseek, claude, deepseek)
+		err := s.Settings(t.Context(), sdk.Config{JSON: []byte(`{"priority": [""], "maxCooldownMs": 5, "cooldownMs": 10}`)}, nil)
+		want := "priority[0]: no provider named (allowed: provider/model or {provider, model})\n" +
+			"maxCooldownMs: smaller than cooldownMs, got 5 (allowed: 10 or more)"
+		if err == nil || err.Error() != want {
+			t.Errorf("faults: got %v, want %s", err, want)
+		}
+		b.ask(claude, "ok from "+deepseek, deepseek) // the running settings stay
+	})
+}
+
+func TestProbe(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := start(t, `{"probe": {"enabled": true, "intervalMs": 60000}}`, plugintest.Script{})
+		time.Sleep(61 * time.Second)
+		synctest.Wait()
+		want := []string{"anthropic", "kimi-coding", "deepseek", "elsewhere"}
+		if d := cmp.Diff(want, b.host.Probes()); d != "" {
+			t.Errorf("probes (-want +got):\n%s", d)
+		}
+	})
+}
