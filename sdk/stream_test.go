@@ -57,13 +57,13 @@ func (s *source) Events() iter.Seq2[sdk.Event, error] {
 }
 
 var (
-	begin  = sdk.Event{Kind: sdk.KindStart, ID: "r1", Model: "m"}
-	open   = sdk.Event{Kind: sdk.KindBlockStart, Block: sdk.BlockText}
-	text   = sdk.Event{Kind: sdk.KindTextDelta, Text: "hello"}
-	shut   = sdk.Event{Kind: sdk.KindBlockEnd}
-	finish = sdk.Event{Kind: sdk.KindFinish, Finish: sdk.FinishStop}
-	busy   = sdk.NewFailure(sdk.CodeOverloaded, "test", "busy")
-	broken = errors.New("disk on fire")
+	begin     = sdk.Event{Kind: sdk.KindStart, ID: "r1", Model: "m"}
+	open      = sdk.Event{Kind: sdk.KindBlockStart, Block: sdk.BlockText}
+	text      = sdk.Event{Kind: sdk.KindTextDelta, Text: "hello"}
+	shut      = sdk.Event{Kind: sdk.KindBlockEnd}
+	finish    = sdk.Event{Kind: sdk.KindFinish, Finish: sdk.FinishStop}
+	busy      = sdk.NewFailure(sdk.CodeOverloaded, "test", "busy")
+	errBroken = errors.New("disk on fire")
 
 	whole  = []sdk.Event{begin, open, text, shut, finish}
 	failed = []sdk.Event{begin, sdk.FailEvent(busy)}
@@ -113,7 +113,7 @@ func TestRange(t *testing.T) {
 		{"cut before content", func() sdk.Stream { return sdk.Hold(newSource(begin), 0) }, []sdk.Event{begin, cut()}, nil, sdk.CodeTransport},
 		{"cut after content", func() sdk.Stream { return sdk.Hold(newSource(begin, open, text), 0) }, []sdk.Event{begin, open, text, cut()}, nil, ""},
 		{"nothing at all", func() sdk.Stream { return sdk.Hold(newSource(), 0) }, []sdk.Event{cut()}, nil, sdk.CodeTransport},
-		{"local fault", func() sdk.Stream { return sdk.Hold(&source{events: []sdk.Event{begin}, err: broken}, 0) }, []sdk.Event{begin}, broken, sdk.CodePlugin},
+		{"local fault", func() sdk.Stream { return sdk.Hold(&source{events: []sdk.Event{begin}, err: errBroken}, 0) }, []sdk.Event{begin}, errBroken, sdk.CodePlugin},
 		{"finish without content", func() sdk.Stream { return sdk.Hold(newSource(begin, finish), 0) }, []sdk.Event{begin, finish}, nil, ""},
 		{"events after the finish", func() sdk.Stream { return sdk.Hold(newSource(begin, open, text, shut, finish, text, finish), 0) }, whole, nil, ""},
 		{"content that does not count", func() sdk.Stream {
@@ -137,7 +137,7 @@ func TestRange(t *testing.T) {
 				return e
 			})
 		}, []sdk.Event{begin, open, text, shut, cut()}, nil, ""},
-		{"mapped local fault", func() sdk.Stream { return sdk.Map(&source{err: broken}, upper) }, nil, broken, sdk.CodePlugin},
+		{"mapped local fault", func() sdk.Stream { return sdk.Map(&source{err: errBroken}, upper) }, nil, errBroken, sdk.CodePlugin},
 		{"answer", func() sdk.Stream { return sdk.AnswerText("m", "hello") },
 			[]sdk.Event{{Kind: sdk.KindStart, Model: "m"}, open, text, shut, finish}, nil, ""},
 		{"answer with its own finish", func() sdk.Stream { return sdk.Answer(failed...) }, failed, nil, sdk.CodeOverloaded},

@@ -38,14 +38,14 @@ func run(t *testing.T, term *terminal, listeners ...llm.Listener) (string, *sdk.
 		ID: "r", Request: sdk.Request{Provider: "a", Model: "1"}, Trace: llm.NewTrace(record.Request{}, nil, nil),
 		Payload: llm.PromptPayload(&sdk.Prompt{Messages: []sdk.Message{{Role: sdk.RoleUser, Parts: []sdk.Part{sdk.TextPart("hello")}}}}),
 	})
-	text := ""
+	var text strings.Builder
 	for e, err := range s.Events() {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text += e.Text
+		text.WriteString(e.Text)
 		if e.Kind == sdk.KindFinish {
-			return text, e.Failure
+			return text.String(), e.Failure
 		}
 	}
 	t.Fatal("no finish event")

@@ -153,14 +153,14 @@ func pid(t *testing.T, p *supervisor.Plugin) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := ""
+	var text strings.Builder
 	for e, err := range s.Events() {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text += e.Text
+		text.WriteString(e.Text)
 	}
-	return text
+	return text.String()
 }
 
 func running(pid string) bool {

@@ -21,6 +21,8 @@ type attempt struct {
 	started time.Time
 	number  int
 	inner   sdk.Stream
+	visible time.Duration // from started to the first visible content, 0 if there was none
+	ranged  bool
 	outcome *sdk.Outcome
 	wait    []func(sdk.Outcome)
 }
@@ -53,26 +55,40 @@ func (a *attempt) start() sdk.Stream {
 
 func (a *attempt) AwaitVisible(ctx context.Context) *sdk.Failure {
 	f := sdk.AwaitVisible(ctx, a.start())
-	if f != nil {
-		f.Attempt = a.number
-		a.end(sdk.Outcome{Failure: f, Finish: sdk.FinishError})
+	if f == nil {
+		a.shown()
+		return nil
 	}
+	f.Attempt = a.number
+	a.end(sdk.FailEvent(f))
 	return f
+}
+
+// shown notes that visible content has come.
+func (a *attempt) shown() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.visible == 0 {
+		a.visible = max(time.Since(a.started), 1)
+	}
 }
 
 func (a *attempt) Events() iter.Seq2[sdk.Event, error] {
 	return func(yield func(sdk.Event, error) bool) {
-		o := sdk.Outcome{Finish: sdk.FinishAborted, Failure: sdk.NewFailure(sdk.CodeAborted, "plugintest", "the consumer left")}
-		defer func() { a.end(o) }()
+		a.mu.Lock()
+		a.ranged = true
+		a.mu.Unlock()
+		last := left
+		defer func() { a.end(last()) }()
 		for e, err := range a.start().Events() {
-			if err == nil && a.request.Dispatch.Visible.Shows(e) && !o.Committed {
-				o.Committed, o.FirstContent = true, time.Since(a.started)
+			if err == nil && a.request.Dispatch.Visible.Shows(e) {
+				a.shown()
 			}
 			if e.Kind == sdk.KindFinish {
-				o.Finish, o.Failure = e.Finish, e.Failure
 				if e.Failure != nil {
 					e.Failure.Attempt = a.number
 				}
+				last = func() sdk.Event { return e }
 			}
 			if !yield(e, err) {
 				return
@@ -81,27 +97,39 @@ func (a *attempt) Events() iter.Seq2[sdk.Event, error] {
 	}
 }
 
+// left is the end of an attempt whose answer nobody read to the end.
+func left() sdk.Event {
+	return sdk.FailEvent(sdk.NewFailure(sdk.CodeAborted, "plugintest", "the consumer left"))
+}
+
 func (a *attempt) Close() error {
 	a.cancel()
 	a.mu.Lock()
-	inner := a.inner
+	inner, ranged := a.inner, a.ranged
 	a.mu.Unlock()
-	if inner != nil {
-		inner.Close()
+	if inner == nil {
+		return nil
+	}
+	inner.Close()
+	if !ranged {
+		a.end(left())
 	}
 	return nil
 }
 
-func (a *attempt) end(o sdk.Outcome) {
+// end notes how the attempt ended, once.
+func (a *attempt) end(last sdk.Event) {
 	a.mu.Lock()
 	if a.outcome != nil {
 		a.mu.Unlock()
 		return
 	}
-	o.Call, o.Attempt, o.Route, o.Key = a.call.id, a.number, a.request.Route(), a.request.Dispatch.Key
-	o.Started, o.Took, o.Stream = a.started, time.Since(a.started), a.request.Stream
-	a.outcome = &o
-	wait := a.wait
+	a.outcome = &sdk.Outcome{
+		Call: a.call.id, Attempt: a.number, Route: a.request.Route(), Key: a.request.Dispatch.Key,
+		Committed: a.visible > 0, Finish: last.Finish, Failure: last.Failure,
+		Started: a.started, FirstContent: a.visible, Took: time.Since(a.started), Stream: a.request.Stream,
+	}
+	o, wait := *a.outcome, a.wait
 	a.mu.Unlock()
 	for _, f := range wait {
 		f(o)

@@ -76,11 +76,10 @@ type guest struct {
 	catalogue atomic.Pointer[sdk.Catalogue]
 	acked     uint64 // highest outcome seen; observer goroutine only
 
-	mu       sync.Mutex
-	turns    map[uint64]*turn
-	tasks    []func() // for observe, in order
-	overflow bool
-	wake     chan struct{} // capacity 1
+	mu    sync.Mutex
+	turns map[uint64]*turn
+	tasks []func()      // for observe, in order
+	wake  chan struct{} // capacity 1
 }
 
 func newGuest(p sdk.Plugin, log *slog.Logger) *guest {

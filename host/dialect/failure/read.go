@@ -184,10 +184,8 @@ func (r *reading) addName(field, value string) {
 
 func (r *reading) first(fields ...string) string {
 	for _, n := range r.names {
-		for _, f := range fields {
-			if n.field == f {
-				return n.value
-			}
+		if slices.Contains(fields, n.field) {
+			return n.value
 		}
 	}
 	return ""
