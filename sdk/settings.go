@@ -12,7 +12,7 @@ import (
 
 // Live holds settings that change while a plugin runs. Readers take a snapshot
 // with Load and keep it for the whole of a call. The zero value holds nothing
-// until Store or Decode.
+// until Store.
 type Live[T any] struct{ p atomic.Pointer[T] }
 
 // Load returns the present settings, shared: do not modify them. It returns
@@ -35,7 +35,11 @@ func (c Config) Decode(v any) error {
 		if te, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 			return Faults{{Path: te.Field, Message: fmt.Sprintf("got %s, want %s", te.Value, te.Type)}}
 		}
-		return Faults{{Message: strings.TrimPrefix(err.Error(), "json: ")}}
+		message := strings.TrimPrefix(err.Error(), "json: ")
+		if name, ok := strings.CutPrefix(message, "unknown field "); ok {
+			return Faults{{Path: strings.Trim(name, `"`), Message: "unknown setting"}}
+		}
+		return Faults{{Message: message}}
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return Faults{{Message: "text after the configuration"}}

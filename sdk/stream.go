@@ -164,7 +164,11 @@ func (h *held) pull() bool {
 		return false
 	}
 	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.unlock()
+	if h.closed.Load() {
+		h.ended = true
+		return false
+	}
 	if h.next == nil {
 		h.next, h.stop = iter.Pull2(h.src.Events())
 	}
@@ -176,7 +180,10 @@ func (h *held) pull() bool {
 	if !ok || err != nil {
 		return false
 	}
-	if h.size += len(e.Text) + eventOverhead; h.size > maxHeld {
+	if !h.visible.Shows(e) {
+		h.size += eventOverhead + len(e.Text) + len(e.ID) + len(e.Name) + len(e.Model) + len(e.Signature)
+	}
+	if h.size > maxHeld {
 		h.ended, h.err = true, errHeld
 		h.stop()
 		return false
@@ -188,7 +195,7 @@ func (h *held) pull() bool {
 // Bounds of what is held of an answer that shows nothing.
 const (
 	maxHeld       = 4 << 20
-	eventOverhead = 64 // of an event without text
+	eventOverhead = 64 // of an event, besides its texts
 )
 
 var errHeld = errors.New("stream: too much before visible content")
@@ -202,6 +209,10 @@ func whole(e Event) Event {
 }
 
 func (h *held) AwaitVisible(ctx context.Context) *Failure {
+	if ctx.Err() != nil {
+		h.Close()
+		return h.lost(ctx)
+	}
 	defer context.AfterFunc(ctx, func() { h.Close() })()
 	for i := 0; ; i++ {
 		if i == len(h.buf) && !h.pull() {
@@ -236,7 +247,7 @@ func (h *held) Events() iter.Seq2[Event, error] {
 			return
 		}
 		h.ranged = true
-		if h.next == nil && !h.ended { // nothing was awaited: no coroutine is needed
+		if h.next == nil && !h.ended && !h.closed.Load() { // nothing was awaited: no coroutine is needed
 			h.ended = true
 			h.direct(yield)
 			return
@@ -275,13 +286,26 @@ func (h *held) direct(yield func(Event, error) bool) {
 func (h *held) Close() error {
 	h.closed.Store(true)
 	err := h.src.Close()
+	h.halt()
+	return err
+}
+
+// halt stops the source unless it is running; unlock does it then.
+func (h *held) halt() {
 	if h.mu.TryLock() {
 		defer h.mu.Unlock()
 		if h.stop != nil {
 			h.stop()
 		}
 	}
-	return err
+}
+
+// unlock ends a pull, and the source if it was closed meanwhile.
+func (h *held) unlock() {
+	h.mu.Unlock()
+	if h.closed.Load() {
+		h.halt()
+	}
 }
 
 // free stops the source of a consumer that left.

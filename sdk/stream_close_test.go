@@ -1,7 +1,9 @@
 package sdk_test
 
 import (
+	"context"
 	"errors"
+	"strings"
 	"sync"
 	"testing"
 
@@ -195,5 +197,34 @@ func TestCloseInside(t *testing.T) {
 		if codeOf(last.Failure) != sdk.CodeAborted {
 			t.Errorf("peeked %d: last event %+v, want an ABORTED finish", peek, last)
 		}
+	}
+}
+
+// TestAwaitWithEndedContext: a caller that is gone gets nothing.
+func TestAwaitWithEndedContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 1000 {
+		if f := sdk.AwaitVisible(ctx, sdk.AnswerText("m", "x")); f == nil || f.Code != sdk.CodeAborted {
+			t.Fatalf("got %v, want ABORTED", f)
+		}
+	}
+}
+
+// TestCloseBeforeRange: a closed answer does not begin.
+func TestCloseBeforeRange(t *testing.T) {
+	s := sdk.AnswerText("m", "hello")
+	s.Close()
+	for e, err := range s.Events() {
+		if err != nil || e.Kind != sdk.KindFinish || e.Failure == nil || e.Failure.Code != sdk.CodeAborted {
+			t.Errorf("got %+v, %v; want only ABORTED", e, err)
+		}
+	}
+}
+
+// TestLargeContent: what is shown is never too much to hold.
+func TestLargeContent(t *testing.T) {
+	if f := sdk.AwaitVisible(t.Context(), sdk.AnswerText("m", strings.Repeat("x", 5<<20))); f != nil {
+		t.Error(f)
 	}
 }

@@ -238,7 +238,7 @@ func TestLazy(t *testing.T) {
 // bytes and its text, of 4 MiB.
 func TestHeldBound(t *testing.T) {
 	const limit = 4 << 20 / 64
-	for n, want := range map[int]sdk.Code{limit - 2: "", limit - 1: sdk.CodePlugin} {
+	for n, want := range map[int]sdk.Code{limit: "", limit + 1: sdk.CodePlugin} {
 		src := newSource(append(slices.Repeat([]sdk.Event{{Kind: sdk.KindUsage}}, n), text)...)
 		s := sdk.Hold(src, 0)
 		if f := sdk.AwaitVisible(t.Context(), s); codeOf(f) != want {

@@ -159,8 +159,8 @@ func signal(t *testing.T, rt *host.Runtime, sig syscall.Signal, before string) s
 			return p.PID
 		}
 		pause(t, 5*time.Millisecond, 5*time.Millisecond)
-		if t.Context().Err() != nil {
-			t.Fatal("no live plugin process")
+		if t.Context().Err() != nil || p.Down != "" {
+			t.Fatalf("no live plugin process: %s", p.Down)
 		}
 	}
 }

@@ -64,7 +64,6 @@ func (x *exchange) inbound(r *http.Request) (host.Inbound, *sdk.Failure) {
 		return host.Inbound{}, sdk.NewFailure(sdk.CodeInvalidRequest, "gateway.body", err.Error())
 	}
 	x.usage = seen.IncludeUsage
-	x.usage = seen.IncludeUsage
 	route, err := x.server.runtime.Resolve(seen.Model, x.dialect)
 	if err != nil {
 		return host.Inbound{}, sdk.NewFailure(sdk.CodeUnknownModel, "gateway.route", err.Error())

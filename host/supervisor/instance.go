@@ -35,6 +35,7 @@ type instance struct {
 	mu      sync.Mutex
 	users   int  // turns that hold it
 	proven  bool // it held a turn to its end, or answered a heartbeat
+	begun   time.Time
 	retired bool
 	idle    chan struct{} // closed when it is retired and nobody holds it
 }
@@ -114,6 +115,7 @@ func (in *instance) configure(ctx context.Context, m sdk.Manifest, o Options, ep
 	if err != nil {
 		in.kill()
 	}
+	in.begun = time.Now()
 	return err
 }
 
@@ -136,6 +138,10 @@ func (in *instance) release() {
 	in.checkIdle()
 }
 
+// shortLife is the life of a process that dies of its start. One that lived
+// longer and nobody asked is given the benefit of the doubt.
+const shortLife = 250 * time.Millisecond
+
 // answered notes a heartbeat; hasAnswered tells whether the process ever did
 // its work.
 func (in *instance) answered() {
@@ -147,7 +153,7 @@ func (in *instance) answered() {
 func (in *instance) hasAnswered() bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	return in.proven
+	return in.proven || time.Since(in.begun) > shortLife
 }
 
 // retire lets no further turn in.

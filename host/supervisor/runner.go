@@ -87,7 +87,7 @@ func (p *process) Start(context.Context) (err error) {
 		return err
 	}
 	p.lifeline = lifeW
-	p.abort = context.AfterFunc(p.start, func() { p.stop(0) })
+	p.abort = context.AfterFunc(p.start, func() { p.end(0) })
 	open = []*os.File{stdoutW, stderrW, life} // the child has its own
 
 	var readers sync.WaitGroup
@@ -165,6 +165,10 @@ func (p *process) stop(patience time.Duration) {
 		return
 	}
 	p.abort()
+	p.end(patience)
+}
+
+func (p *process) end(patience time.Duration) {
 	pid := p.cmd.Process.Pid
 	p.once.Do(func() { p.lifeline.Close() })
 	if patience > 0 {

@@ -78,8 +78,8 @@ func (a *attempt) Events() iter.Seq2[sdk.Event, error] {
 		a.mu.Lock()
 		a.ranged = true
 		a.mu.Unlock()
-		last := left
-		defer func() { a.end(last()) }()
+		last := left()
+		defer func() { a.end(last) }()
 		for e, err := range a.start().Events() {
 			if err == nil && a.request.Dispatch.Visible.Shows(e) {
 				a.shown()
@@ -88,7 +88,7 @@ func (a *attempt) Events() iter.Seq2[sdk.Event, error] {
 				if e.Failure != nil {
 					e.Failure.Attempt = a.number
 				}
-				last = func() sdk.Event { return e }
+				last = e
 			}
 			if !yield(e, err) {
 				return

@@ -55,7 +55,7 @@ func failureToWire(f *sdk.Failure) *wirepb.Failure {
 		return nil
 	}
 	return &wirepb.Failure{
-		Code: string(f.Code), Cause: string(f.Cause), Scope: string(f.Scope), Phase: string(f.Phase),
+		Code: valid(string(f.Code)), Cause: valid(string(f.Cause)), Scope: valid(string(f.Scope)), Phase: valid(string(f.Phase)),
 		Status: int32(f.Status), VendorCode: valid(f.VendorCode), VendorType: valid(f.VendorType),
 		Message: valid(sdk.ClipMessage(f.Message)), RetryAfter: int64(f.RetryAfter), ResetAt: nanos(f.ResetAt),
 		HintSource: valid(f.HintSource), Rule: valid(f.Rule), Generic: f.Generic, Billing: f.Billing, Attempt: int32(f.Attempt),
@@ -139,7 +139,7 @@ func eventFromWire(w *wirepb.Event) sdk.Event {
 }
 
 func skipToWire(s sdk.Skip) *wirepb.Skip {
-	return &wirepb.Skip{Route: routeToWire(s.Route), Reason: s.Reason}
+	return &wirepb.Skip{Route: routeToWire(s.Route), Reason: valid(s.Reason)}
 }
 
 func skipFromWire(s *wirepb.Skip) sdk.Skip {
@@ -148,10 +148,10 @@ func skipFromWire(s *wirepb.Skip) sdk.Skip {
 
 func dispatchToWire(d sdk.Dispatch) *wirepb.Dispatch {
 	return &wirepb.Dispatch{
-		Kind: string(d.Kind), Reason: d.Reason, Key: d.Key, Delay: int64(d.Delay),
+		Kind: valid(string(d.Kind)), Reason: valid(d.Reason), Key: valid(d.Key), Delay: int64(d.Delay),
 		Connect: int64(d.Limits.Connect), FirstContent: int64(d.Limits.FirstContent),
 		Idle: int64(d.Limits.Idle), Total: int64(d.Limits.Total),
-		Visible: uint32(d.Visible), Tag: d.Tag, Skipped: convert(d.Skipped, skipToWire),
+		Visible: uint32(d.Visible), Tag: valid(d.Tag), Skipped: convert(d.Skipped, skipToWire),
 	}
 }
 
@@ -205,7 +205,7 @@ func patch(base sdk.Request, a *wirepb.Attempt) sdk.Request {
 
 func attemptedToWire(a sdk.Attempted) *wirepb.Attempted {
 	return &wirepb.Attempted{
-		Route: routeToWire(a.Route), Key: a.Key, Kind: string(a.Kind), Tag: a.Tag,
+		Route: routeToWire(a.Route), Key: valid(a.Key), Kind: valid(string(a.Kind)), Tag: valid(a.Tag),
 		Started: nanos(a.Started), Failure: failureToWire(a.Failure),
 	}
 }
@@ -219,8 +219,8 @@ func attemptedFromWire(a *wirepb.Attempted) sdk.Attempted {
 
 func outcomeToWire(o sdk.Outcome) *wirepb.Outcome {
 	return &wirepb.Outcome{
-		Seq: o.Seq, Id: o.Call, Attempt: int32(o.Attempt), Route: routeToWire(o.Route), Key: o.Key,
-		Kind: string(o.Kind), Tag: o.Tag, Committed: o.Committed, Failure: failureToWire(o.Failure),
+		Seq: o.Seq, Id: o.Call, Attempt: int32(o.Attempt), Route: routeToWire(o.Route), Key: valid(o.Key),
+		Kind: valid(string(o.Kind)), Tag: valid(o.Tag), Committed: o.Committed, Failure: failureToWire(o.Failure),
 		Finish: string(o.Finish), Started: nanos(o.Started), FirstContent: int64(o.FirstContent),
 		Took: int64(o.Took), Usage: usageToWire(o.Usage), Stream: o.Stream, PromptTokens: int64(o.PromptTokens),
 	}
@@ -255,10 +255,10 @@ func catalogueFromWire(c *wirepb.Catalogue) sdk.Catalogue {
 
 func decisionToWire(d sdk.Decision) *wirepb.Decision {
 	w := &wirepb.Decision{
-		Id: d.Call, Attempt: int32(d.Attempt), Code: string(d.Code), Scope: string(d.Scope), Rule: d.Rule,
-		Action: string(d.Action), Reason: d.Reason, Skipped: convert(d.Skipped, skipToWire),
+		Id: valid(d.Call), Attempt: int32(d.Attempt), Code: valid(string(d.Code)), Scope: valid(string(d.Scope)), Rule: valid(d.Rule),
+		Action: valid(string(d.Action)), Reason: valid(d.Reason), Skipped: convert(d.Skipped, skipToWire),
 		Changes: convert(d.Changes, func(c sdk.Change) *wirepb.CircuitChange {
-			return &wirepb.CircuitChange{Target: c.Target, From: string(c.From), To: string(c.To), Until: nanos(c.Until)}
+			return &wirepb.CircuitChange{Target: valid(c.Target), From: valid(string(c.From)), To: valid(string(c.To)), Until: nanos(c.Until)}
 		}),
 	}
 	if d.Target != nil {
@@ -285,8 +285,8 @@ func decisionFromWire(w *wirepb.Decision) sdk.Decision {
 func statusToWire(s sdk.Status) *wirepb.Status {
 	return &wirepb.Status{Targets: convert(s.Targets, func(t sdk.TargetStatus) *wirepb.TargetStatus {
 		return &wirepb.TargetStatus{
-			Scope: string(t.Scope), Target: t.Target, State: string(t.State), Since: nanos(t.Since), Until: nanos(t.Until),
-			Code: string(t.Code), Reason: t.Reason, Failures: int32(t.Failures), Trips: int32(t.Trips),
+			Scope: valid(string(t.Scope)), Target: valid(t.Target), State: valid(string(t.State)), Since: nanos(t.Since), Until: nanos(t.Until),
+			Code: valid(string(t.Code)), Reason: valid(t.Reason), Failures: int32(t.Failures), Trips: int32(t.Trips),
 		}
 	})}
 }
@@ -301,7 +301,7 @@ func statusFromWire(s *wirepb.Status) sdk.Status {
 }
 
 func faultToWire(f sdk.Fault) *wirepb.Fault {
-	return &wirepb.Fault{Path: f.Path, Value: f.Value, Message: f.Message, Allowed: f.Allowed}
+	return &wirepb.Fault{Path: valid(f.Path), Value: valid(f.Value), Message: valid(f.Message), Allowed: valid(f.Allowed)}
 }
 
 func faultFromWire(f *wirepb.Fault) sdk.Fault {

@@ -221,6 +221,9 @@ func (a *ask) run(ctx context.Context, s *Session) (stream sdk.Stream, done bool
 			return sdk.Hold(&relay{ask: a, session: s, turn: t, ctx: ctx}, a.call.Request.Dispatch.Visible), true
 		case *wirepb.ToHost_NeedBody:
 			switch err := a.sendBody(ctx, s, t); {
+			case err != nil && ctx.Err() != nil:
+				s.cancelTurn(t, "the caller is gone")
+				return sdk.Fail(aborted(ctx)), true
 			case s.gone(err):
 				return nil, false
 			case err != nil:
@@ -272,6 +275,9 @@ func (a *ask) dispatch(ctx context.Context, s *Session, t *hostTurn, o *wirepb.A
 	r := patch(a.call.Request, o)
 	if o.NewBody {
 		p, err := a.fetchBody(ctx, s, t, o.Attempt)
+		if err != nil && ctx.Err() != nil {
+			return sdk.Fail(aborted(ctx)), r
+		}
 		if s.gone(err) {
 			return nil, r
 		}

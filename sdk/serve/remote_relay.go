@@ -105,13 +105,13 @@ func (r *relay) pump(life context.Context, yield func(sdk.Event, error) bool) (g
 		case m.Drop != nil:
 			r.turn.drop(m.Drop.Attempt)
 		case m.Event != nil:
-			p.idle.Stop() // the consumer's time is not the plugin's
 			e := eventFromWire(m.Event)
 			given = true
+			p.clock(func() { p.consuming = true })
 			if !yield(e, nil) || e.Kind == sdk.KindFinish {
 				return true, true
 			}
-			p.progress()
+			p.clock(func() { p.consuming = false })
 		}
 	}
 }
@@ -170,13 +170,22 @@ type relayedAttempts struct {
 	idle   *time.Timer // runs while the plugin holds the turn
 	wg     sync.WaitGroup
 	pumps  sync.WaitGroup // the one that runs an attempt
+
+	mu         sync.Mutex // guards what follows, and the timer
+	attempting bool
+	consuming  bool
 }
 
-// progress restarts the decision timer if the plugin holds the turn.
-func (p *relayedAttempts) progress() {
-	p.relay.turn.mu.Lock()
-	defer p.relay.turn.mu.Unlock()
-	if p.relay.turn.attempt == 0 {
+// clock changes what the decision timer depends on: it runs while the plugin
+// holds the turn, not while an attempt is under way or the consumer takes its
+// time.
+func (p *relayedAttempts) clock(change func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	change()
+	if p.attempting || p.consuming {
+		p.idle.Stop()
+	} else {
 		p.idle.Reset(p.relay.ask.remote.spec.Decide)
 	}
 }
@@ -185,7 +194,7 @@ func (p *relayedAttempts) progress() {
 // said what to send.
 func (p *relayedAttempts) start(ctx context.Context, o *wirepb.Attempt) bool {
 	p.stop()
-	p.idle.Stop()
+	p.clock(func() { p.attempting = true })
 	r := p.relay
 	run, cancel := context.WithCancel(ctx)
 	r.turn.running(o.Attempt, cancel)
@@ -208,7 +217,7 @@ func (p *relayedAttempts) start(ctx context.Context, o *wirepb.Attempt) bool {
 			}
 		}
 		r.turn.running(0, nil)
-		p.idle.Reset(r.ask.remote.spec.Decide)
+		p.clock(func() { p.attempting = false })
 	})
 	return true
 }

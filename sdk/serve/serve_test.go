@@ -484,3 +484,74 @@ func TestMany(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+// TestGivenUpRelay: an author stops waiting for an answer that crosses to it.
+func TestGivenUpRelay(t *testing.T) {
+	p := &hookPlugin{HookFunc: func(ctx context.Context, c *sdk.Call, next sdk.Next) (sdk.Stream, error) {
+		s, err := next(ctx, c.Request)
+		if err != nil {
+			return nil, err
+		}
+		short, cancel := context.WithTimeout(ctx, 300*time.Microsecond)
+		defer cancel()
+		if f := sdk.AwaitVisible(short, sdk.Map(s, func(e sdk.Event) sdk.Event { return e })); f == nil {
+			return nil, errors.New("was not given up")
+		}
+		return sdk.AnswerText("x", "gave up"), nil
+	}}
+	h := plugintest.Start(t, p, plugintest.Options{Upstream: func(ctx context.Context, _ sdk.Request, _ int) sdk.Stream {
+		<-ctx.Done()
+		return sdk.Fail(failure(sdk.CodeAborted))
+	}})
+	for range 20 {
+		if text, f := h.Ask(t.Context(), primary); text != "gave up" {
+			t.Fatalf("got %q, %v", text, f)
+		}
+	}
+}
+
+// TestClosedHandle: a handle that is closed before it has begun never begins.
+func TestClosedHandle(t *testing.T) {
+	p := &hookPlugin{HookFunc: func(ctx context.Context, c *sdk.Call, next sdk.Next) (sdk.Stream, error) {
+		s, err := next(ctx, c.Request)
+		if err == nil {
+			s.Close()
+		}
+		return s, err
+	}}
+	h := plugintest.Start(t, p, plugintest.Options{Upstream: func(context.Context, sdk.Request, int) sdk.Stream {
+		t.Error("the vendor was asked")
+		return sdk.AnswerText("m", "x")
+	}})
+	if _, f := h.Ask(t.Context(), primary); f == nil || f.Code != sdk.CodeAborted {
+		t.Errorf("got %v, want ABORTED", f)
+	}
+}
+
+// TestInvalidText: text that is no UTF-8 ends nobody's session.
+func TestInvalidText(t *testing.T) {
+	const bad = "caf\xe9"
+	var host sdk.Host
+	p := &statePlugin{host: &host}
+	p.HookFunc = func(ctx context.Context, c *sdk.Call, next sdk.Next) (sdk.Stream, error) {
+		host.Record(sdk.Decision{Call: c.ID, Reason: bad, Rule: bad})
+		host.Report(sdk.Status{Targets: []sdk.TargetStatus{{Target: bad, Reason: bad}}})
+		host.Probe(bad)
+		if _, err := host.State().Put(ctx, bad, nil, 0); err == nil {
+			return nil, errors.New("a bad key was taken")
+		}
+		r := c.Request
+		r.Dispatch = sdk.Dispatch{Reason: bad, Tag: bad, Key: bad, Skipped: []sdk.Skip{{Reason: bad}}}
+		return next(ctx, r)
+	}
+	h := plugintest.Start(t, p, plugintest.Options{Upstream: func(_ context.Context, r sdk.Request, _ int) sdk.Stream {
+		return sdk.AnswerText(r.Model, "fine")
+	}})
+	text, f := h.Ask(t.Context(), sdk.Request{Provider: bad, Model: bad, Conversation: bad, Effort: bad})
+	if text != "fine" || f != nil {
+		t.Errorf("got %q, %v", text, f)
+	}
+	if err := h.Session().Ping(t.Context()); err != nil {
+		t.Errorf("the session ended: %v", err)
+	}
+}

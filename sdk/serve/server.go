@@ -275,7 +275,7 @@ func (h *hostServices) State() sdk.State         { return &h.state }
 func (h *hostServices) Catalogue() sdk.Catalogue { return *h.catalogue.Load() }
 
 func (h *hostServices) Probe(provider string) {
-	h.offer(&wirepb.ToHost{Frame: &wirepb.ToHost_Probe{Probe: &wirepb.Probe{Provider: provider}}})
+	h.offer(&wirepb.ToHost{Frame: &wirepb.ToHost_Probe{Probe: &wirepb.Probe{Provider: valid(provider)}}})
 }
 
 func (h *hostServices) Record(d sdk.Decision) {

@@ -3,8 +3,10 @@ package serve
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"spillway/sdk"
 	wirepb "spillway/sdk/serve/proto"
@@ -108,6 +110,9 @@ func (w *watch) put(i sdk.Item) {
 
 // ask sends one request and waits for its reply.
 func (c *stateClient) ask(ctx context.Context, s *wirepb.Service) (*wirepb.Reply, error) {
+	if !utf8.ValidString(s.Key) {
+		return nil, fmt.Errorf("state: key %q is not UTF-8", s.Key)
+	}
 	ch := make(chan *wirepb.Reply, 1)
 	c.mu.Lock()
 	c.last++

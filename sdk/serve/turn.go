@@ -119,12 +119,18 @@ func (t *turn) answer(s sdk.Stream) {
 	}
 	perr := t.g.protect("stream", func() {
 		for e, err := range s.Events() {
+			if t.ctx.Err() != nil {
+				return // the host knows better why the turn has ended
+			}
 			if err != nil {
 				e = sdk.FailEvent(failureOf(err))
 			}
 			if r.sendEvent(e) != nil || e.Kind == sdk.KindFinish {
 				return
 			}
+		}
+		if t.ctx.Err() != nil {
+			return
 		}
 		f := sdk.NewFailure(sdk.CodePlugin, "plugin.stream", "the listener's stream ended without a finish event")
 		_ = r.sendEvent(sdk.FailEvent(f))
@@ -165,7 +171,7 @@ func (t *turn) Reenter(_ context.Context, r sdk.Request) (sdk.Stream, error) {
 
 func (t *turn) attempt(r sdk.Request, reenter bool) *attempt {
 	a := &attempt{t: t, n: uint32(len(t.attempts) + 1), request: r, reenter: reenter,
-		decided: make(chan struct{}), fetched: make(chan struct{})}
+		decided: make(chan struct{}), fetched: make(chan struct{}), closed: make(chan struct{})}
 	t.attempts = append(t.attempts, a)
 	return a
 }
@@ -242,6 +248,8 @@ type attempt struct {
 
 	decided chan struct{} // closed when failed or committed
 	fetched chan struct{} // closed when the host has the changed prompt
+	closed  chan struct{} // closed by Close
+	once    sync.Once     // guards closed
 	mu      sync.Mutex
 	state   attemptState
 	failure *sdk.Failure
@@ -321,17 +329,23 @@ func (a *attempt) AwaitVisible(ctx context.Context) *sdk.Failure {
 	return a.failure
 }
 
-// Close implements sdk.Stream.
+// Close implements sdk.Stream. An attempt that has not begun never will; whoever
+// reads a relayed one gives it up.
 func (a *attempt) Close() error {
+	a.once.Do(func() { close(a.closed) })
 	a.mu.Lock()
 	state := a.state
+	if state == attemptNew {
+		a.state, a.failure = attemptFailed, errClosed()
+		close(a.decided)
+	}
 	a.mu.Unlock()
-	switch state {
-	case attemptRunning:
+	if state == attemptRunning {
 		return a.t.g.link.send(a.t.ctx, &wirepb.ToHost{Call: a.t.id, Frame: &wirepb.ToHost_Drop{Drop: &wirepb.Drop{Attempt: a.n}}})
-	case attemptRelayed:
-		return a.t.relay.drop(a.n)
-	case attemptNew, attemptFailed, attemptCommitted:
 	}
 	return nil
+}
+
+func errClosed() *sdk.Failure {
+	return sdk.NewFailure(sdk.CodeAborted, "sdk.close", "the call was given up")
 }

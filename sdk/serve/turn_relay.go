@@ -225,6 +225,10 @@ func (a *attempt) relayed(yield func(sdk.Event, error) bool) {
 			if e.Kind == sdk.KindFinish {
 				return
 			}
+		case <-a.closed:
+			_ = r.drop(a.n)
+			yield(sdk.FailEvent(errClosed()), nil)
+			return
 		case <-mine.quit:
 			yield(sdk.Event{}, sdk.ErrConsumed)
 			return

@@ -1,0 +1,122 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"spillway/host/dialect"
+	"spillway/host/llm"
+	"spillway/host/profile"
+	"spillway/host/state/record"
+	"spillway/sdk"
+)
+
+// TestHosts: with a token a gateway may be addressed by any name, as one that
+// listens on every address is; without one only by loopback's and its own.
+func TestHosts(t *testing.T) {
+	tests := []struct {
+		token profile.Secret
+		hosts []string
+		host  string
+		want  int
+	}{
+		{"letmein", []string{"0.0.0.0"}, "192.168.1.20:8790", http.StatusOK},
+		{"letmein", []string{"::"}, "[fe80::1]:8790", http.StatusOK},
+		{"letmein", nil, "nas.example", http.StatusOK},
+		{"letmein", nil, "LOCALHOST:8790", http.StatusOK},
+		{"", nil, "LOCALHOST:8790", http.StatusOK},
+		{"", nil, "127.0.0.7", http.StatusOK},
+		{"", nil, "[::1]:8790", http.StatusOK},
+		{"", []string{"nas.example"}, "NAS.example:8790", http.StatusOK},
+		{"", []string{"0.0.0.0"}, "192.168.1.20:8790", http.StatusForbidden},
+		{"", nil, "rebound.example", http.StatusForbidden},
+		{"", nil, "localhost.rebound.example", http.StatusForbidden},
+	}
+	for _, tt := range tests {
+		t.Run(tt.host+" "+tt.token.Reveal(), func(t *testing.T) {
+			g := New(Options{Token: tt.token, Hosts: tt.hosts, Log: slog.New(slog.DiscardHandler)})
+			r := httptest.NewRequest(http.MethodGet, "/healthz", nil)
+			r.Host = tt.host
+			if tt.token != "" {
+				r.Header.Set("Authorization", "Bearer "+tt.token.Reveal())
+			}
+			w := httptest.NewRecorder()
+			g.ServeHTTP(w, r)
+			if w.Code != tt.want {
+				t.Errorf("got %d %s, want %d", w.Code, w.Body, tt.want)
+			}
+		})
+	}
+}
+
+// TestRefusalsAreJSON: whatever stands in the request, a refusal is JSON and
+// says it again.
+func TestRefusalsAreJSON(t *testing.T) {
+	for _, name := range []string{"plain", `quo"te`, "bell\a", "back\\slash", "tab\t", "nul\x00", "rune\u2028", "no text \xff"} {
+		t.Run(name, func(t *testing.T) {
+			g := New(Options{Log: slog.New(slog.DiscardHandler)})
+			byPath := httptest.NewRequest(http.MethodGet, "/", nil)
+			byPath.URL.Path = "/" + name
+			byHost := httptest.NewRequest(http.MethodGet, "/", nil)
+			byHost.Host = name
+			for _, r := range []*http.Request{byPath, byHost} {
+				w := httptest.NewRecorder()
+				g.ServeHTTP(w, r)
+				var got struct {
+					Error struct{ Type, Message string }
+				}
+				if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil {
+					t.Fatalf("%d %q: %v", w.Code, w.Body, err)
+				}
+				if w.Code < 400 || got.Error.Type == "" || got.Error.Message == "" {
+					t.Errorf("got %d %+v", w.Code, got)
+				}
+			}
+		})
+	}
+}
+
+// TestAnswerWithoutCleanEnd: an answer that is gathered to be given whole and
+// ends as failed is no empty 200.
+func TestAnswerWithoutCleanEnd(t *testing.T) {
+	for _, d := range []dialect.Dialect{dialect.Anthropic(), dialect.OpenAI()} {
+		for _, finish := range []sdk.Finish{sdk.FinishError, sdk.FinishAborted} {
+			t.Run(d.Name()+"/"+string(finish), func(t *testing.T) {
+				w := httptest.NewRecorder()
+				x := &exchange{
+					dialect: d, w: w, ctx: t.Context(),
+					call:   &llm.Call{ID: "req_1", Trace: llm.NewTrace(record.Request{}, nil, nil)},
+					stream: bare{{Kind: sdk.KindStart}, {Kind: sdk.KindTextDelta, Text: "half"}, {Kind: sdk.KindFinish, Finish: finish}},
+				}
+				x.whole()
+				if w.Code != http.StatusServiceUnavailable || !json.Valid(w.Body.Bytes()) || !strings.Contains(w.Body.String(), "req_1") {
+					t.Errorf("got %d %s", w.Code, w.Body)
+				}
+				if got := x.call.Trace.Record().Outcome; got != record.FailedClean {
+					t.Errorf("outcome: got %s, want %s", got, record.FailedClean)
+				}
+			})
+		}
+	}
+}
+
+// bare is an answer as it is, without what package sdk adds to one.
+type bare []sdk.Event
+
+func (bare) Close() error                              { return nil }
+func (bare) AwaitVisible(context.Context) *sdk.Failure { return nil }
+func (b bare) Events() iter.Seq2[sdk.Event, error] {
+	return func(yield func(sdk.Event, error) bool) {
+		for _, e := range b {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
