@@ -53,24 +53,19 @@ func (m *providerModel) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*provider.Model)(m))
 }
 
-// provider makes a provider of an entry; nil, nil if the entry is none.
-func (b *builder) provider(ctx context.Context, e profile.Entry) (*provider.Provider, error) {
-	if !slices.Contains(modules, e.Name) {
-		return nil, nil
-	}
-	if e.Err != nil {
-		return nil, e.Err
-	}
+// provider makes the provider of an entry, and the simulated vendor behind it if
+// it is one.
+func (b *builder) provider(ctx context.Context, e profile.Entry) (*provider.Provider, *sim.Server, error) {
 	if err := validate(e, providerSchema); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	raw, err := configJSON(e)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var c providerConfig
 	if err := json.Unmarshal(raw, &c); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if c.Vendor == "" {
 		c.Vendor = e.ID
@@ -85,19 +80,20 @@ func (b *builder) provider(ctx context.Context, e profile.Entry) (*provider.Prov
 			o.Vendor.Models[i] = provider.Model(m)
 		}
 	}
+	var s *sim.Server
 	if e.Name == "provider-sim" {
-		if err := b.simulate(ctx, e.ID, c, &o); err != nil {
-			return nil, err
-		}
-		return provider.New(o)
+		s, err = simulate(ctx, e.ID, c, &o)
+	} else if err = endpoints(e.Name, c, &o); err == nil {
+		o.Keys, err = b.keys(e, c, o.Vendor)
 	}
-	if err := endpoints(e.Name, c, &o); err != nil {
-		return nil, err
+	if err != nil {
+		return nil, nil, err
 	}
-	if o.Keys, err = b.keys(e, c, o.Vendor); err != nil {
-		return nil, err
+	p, err := provider.New(o)
+	if err != nil && s != nil {
+		s.Close()
 	}
-	return provider.New(o)
+	return p, s, err
 }
 
 // endpoints chooses the base URLs that the module and base_url leave.
@@ -152,21 +148,20 @@ func (b *builder) keys(e profile.Entry, c providerConfig, v provider.Vendor) ([]
 }
 
 // simulate starts a simulated vendor for an entry.
-func (b *builder) simulate(ctx context.Context, id string, c providerConfig, o *provider.Options) error {
+func simulate(ctx context.Context, id string, c providerConfig, o *provider.Options) (*sim.Server, error) {
 	v := sim.Vendor{Name: id, Like: c.Vendor, Script: c.Script, Answer: sim.Answer{Text: c.Answer}}
 	for _, m := range o.Vendor.Models {
 		v.Models = append(v.Models, m.ID)
 	}
 	s, err := sim.New(sim.Options{Vendors: []sim.Vendor{v}})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := s.Start(context.WithoutCancel(ctx), "127.0.0.1:0"); err != nil {
-		return err
+		return nil, err
 	}
-	b.graph.sims = append(b.graph.sims, s)
 	base := s.Vendor(id).URL() + "/v1"
 	o.Vendor.Endpoints = map[string]string{"anthropic": base, "openai": base}
 	o.Keys = []profile.Secret{"sim-" + profile.Secret(id)}
-	return nil
+	return s, nil
 }

@@ -8,10 +8,13 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/fsnotify/fsnotify"
 
 	"spillway/host/dialect"
 	"spillway/host/llm"
@@ -30,6 +33,8 @@ type Options struct {
 	PluginDirs []string // where binaries are looked for after the profile's own plugins folder
 	Env        profile.Lookup
 	Log        *slog.Logger
+	// Watch reloads the profile when its files change.
+	Watch bool
 	// Memory keeps what is learned in memory, for tests and measurements.
 	Memory bool
 }
@@ -44,9 +49,12 @@ type Runtime struct {
 	owner  string // of leases in the store
 	began  time.Time
 
-	life   context.Context
-	end    context.CancelFunc
-	probes sync.WaitGroup
+	life       context.Context
+	end        context.CancelFunc
+	background sync.WaitGroup
+	reloading  sync.Mutex
+	reloaded   atomic.Pointer[Reloaded]
+
 	mu     sync.Mutex
 	asking map[string]bool // providers whose model list is being fetched
 }
@@ -70,16 +78,26 @@ func Open(ctx context.Context, o Options) (*Runtime, error) {
 	} else if r.store, err = openState(o); err != nil {
 		return nil, err
 	}
-	g, err := r.build(ctx, composed)
+	b, err := r.build(ctx, composed, nil)
 	if err != nil {
 		r.store.Close()
 		return nil, err
 	}
-	r.graph.Store(g)
-	for _, p := range g.catalogue().Providers {
+	r.graph.Store(b.graph)
+	r.reloaded.Store(&Reloaded{At: time.Now()})
+	for _, p := range b.graph.Catalogue().Providers {
 		if len(p.Models) == 0 {
 			r.probe(p.Name)
 		}
+	}
+	if o.Watch {
+		w, err := fsnotify.NewWatcher()
+		if err != nil {
+			r.Close()
+			return nil, fmt.Errorf("watch the profile: %w", err)
+		}
+		r.follow(w)
+		r.background.Go(func() { r.watch(w) })
 	}
 	return r, nil
 }
@@ -96,10 +114,17 @@ func openState(o Options) (*state.Store, error) {
 // Close: let them end first.
 func (r *Runtime) Close() {
 	r.end()
-	r.probes.Wait()
-	r.graph.Load().close()
+	r.background.Wait()
+	ctx, cancel := context.WithTimeout(context.Background(), closePatience)
+	defer cancel()
+	for _, u := range slices.Backward(r.graph.Load().units) {
+		u.stop(ctx)
+	}
 	r.store.Close()
 }
+
+// closePatience is how long plugins' turns are waited for at the end.
+const closePatience = time.Second
 
 // Dir is the profile's folder.
 func (r *Runtime) Dir() string { return r.opts.Dir }
@@ -150,7 +175,21 @@ func (r *Runtime) Call(ctx context.Context, in Inbound) (*llm.Call, sdk.Stream) 
 		},
 	}
 	r.traces.Add(id, c.Trace)
-	return c, r.graph.Load().waterfall.Stream(ctx, c)
+	g := r.current()
+	c.Trace.OnDecided(g.leave)
+	return c, g.waterfall.Stream(ctx, c)
+}
+
+// current is the graph that runs now, entered.
+func (r *Runtime) current() *Graph {
+	for {
+		g := r.graph.Load()
+		g.enter()
+		if g == r.graph.Load() {
+			return g
+		}
+		g.leave() // it was replaced in between
+	}
 }
 
 // NewID returns the id of a new request.
@@ -171,7 +210,7 @@ func (r *Runtime) Resolve(model string, d dialect.Dialect) (sdk.Route, error) {
 // chain.
 func (r *Runtime) Judge(ctx context.Context, vendor string, f sdk.Failure) (sdk.Failure, error) {
 	var err error
-	for _, p := range r.graph.Load().plugins {
+	for _, p := range r.graph.Load().plugins() {
 		if f, err = p.Judge(ctx, vendor, f); err != nil {
 			return f, fmt.Errorf("plugin %q: %w", p.Info().Entry, err)
 		}
@@ -187,7 +226,7 @@ func (r *Runtime) probe(name string) {
 		return
 	}
 	r.asking[name] = true
-	r.probes.Go(func() {
+	r.background.Go(func() {
 		defer func() {
 			r.mu.Lock()
 			delete(r.asking, name)

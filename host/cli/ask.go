@@ -40,7 +40,7 @@ With --json every event is a line of JSON, the last of which has the request's i
 			if err != nil {
 				return err
 			}
-			rt, err := a.runtime(c.Context())
+			rt, err := a.runtime(c.Context(), false)
 			if err != nil {
 				return err
 			}

@@ -12,18 +12,19 @@ import (
 func (a *app) configCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "config",
-		Short: "Look at a profile",
+		Short: "Look at a profile: check it, print its entries or its schema",
 		Args:  unknownCommand,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 
 		SuggestionsMinimumDistance: 2,
 	}
-	c.AddCommand(a.dumpCommand())
+	c.AddCommand(a.checkCommand(), a.dumpCommand(), a.schemaCommand())
 	return c
 }
 
 func (a *app) dumpCommand() *cobra.Command {
 	var base string
+	var origins, asJSON bool
 	c := &cobra.Command{
 		Use:   "dump",
 		Short: "Print the entries that a profile's layers make",
@@ -31,7 +32,15 @@ func (a *app) dumpCommand() *cobra.Command {
 evaluated, so no secret is shown. Patches that were skipped are warnings on
 standard error; files that cannot be used are refused with exit code 2.
 
-With --base only that file and the --patch files are composed, no other layer.`,
+With --base only that file and the --patch files are composed, no other layer.
+
+With --origins: where each row was first written, and where the present value of
+each of its keys was, as a table. With --json too it is a list of
+
+  {"row": {…}, "place": PLACE, "keys": {KEY: PLACE, …}, "rows": […]}
+
+where PLACE is {"layer", "file", "line", "column"}, and rows are those of a group
+in the same form.`,
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			composed, err := a.compose(base)
@@ -41,11 +50,18 @@ With --base only that file and the --patch files are composed, no other layer.`,
 			for _, w := range composed.Warnings {
 				fmt.Fprintln(a.stderr, w)
 			}
-			return a.printJSON(composed)
+			switch {
+			case !origins:
+				return a.printJSON(composed)
+			case asJSON:
+				return a.printJSON(originsOf(composed.Rows))
+			}
+			return originTable(a.stdout, composed.Rows)
 		},
 	}
 	c.Flags().StringVar(&base, "base", "", "compose this `FILE` and the --patch files only")
-	c.Flags().Bool("json", true, "print it as JSON, which is the only form")
+	c.Flags().BoolVar(&origins, "origins", false, "tell which layer, file and line each key came from")
+	c.Flags().BoolVar(&asJSON, "json", false, "print it as JSON; without --origins that is the only form")
 	return c
 }
 

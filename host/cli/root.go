@@ -112,8 +112,8 @@ Exit codes: 0 done; 1 it failed; 2 the command, the profile or a file is wrong.`
 	f.StringArrayVar(&a.patches, "patch", nil, "further patch `FILE`, may be repeated")
 	f.StringVar(&a.logLevel, "log-level", "warn", "debug, info, warn or error")
 	root.AddCommand(
-		a.demoCommand(), a.runCommand(), a.serveCommand(), a.statusCommand(), a.explainCommand(),
-		a.classifyCommand(), a.configCommand(), a.simCommand(),
+		a.demoCommand(), a.initCommand(), a.runCommand(), a.serveCommand(), a.statusCommand(), a.explainCommand(),
+		a.classifyCommand(), a.configCommand(), a.pluginCommand(), a.simCommand(),
 	)
 	for _, c := range root.Commands() {
 		if c.Args == nil && c.RunE != nil {
@@ -203,23 +203,31 @@ func (a *app) dir() (string, error) {
 	return dir, nil
 }
 
-// runtime starts the chosen profile.
-func (a *app) runtime(ctx context.Context) (*host.Runtime, error) {
+// options say which profile is chosen, and where what it names is.
+func (a *app) options() (host.Options, error) {
+	dir, err := a.dir()
+	if err != nil {
+		return host.Options{}, err
+	}
+	home, err := a.home()
+	if err != nil {
+		return host.Options{}, err
+	}
+	return host.Options{Dir: dir, Home: home, Overlays: a.patches, PluginDirs: pluginDirs(), Env: a.env}, nil
+}
+
+// runtime starts the chosen profile. Watch keeps it in step with its files.
+func (a *app) runtime(ctx context.Context, watch bool) (*host.Runtime, error) {
 	log, err := a.logger()
 	if err != nil {
 		return nil, err
 	}
-	dir, err := a.dir()
+	o, err := a.options()
 	if err != nil {
 		return nil, err
 	}
-	home, err := a.home()
-	if err != nil {
-		return nil, err
-	}
-	rt, err := host.Open(ctx, host.Options{
-		Dir: dir, Home: home, Overlays: a.patches, PluginDirs: pluginDirs(), Env: a.env, Log: log,
-	})
+	o.Log, o.Watch = log, watch
+	rt, err := host.Open(ctx, o)
 	if unread, ok := errors.AsType[*fs.PathError](err); ok && slices.Contains(a.patches, unread.Path) {
 		return nil, usageError{err}
 	}

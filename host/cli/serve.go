@@ -59,7 +59,7 @@ func (a *app) serve(ctx context.Context, listen string) error {
 	if err != nil {
 		return err
 	}
-	rt, err := a.runtime(ctx)
+	rt, err := a.runtime(ctx, true)
 	if err != nil {
 		return err
 	}

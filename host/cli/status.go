@@ -25,6 +25,7 @@ func (c *controlled) Status(ctx context.Context) (story.StatusView, error) {
 	v := story.StatusView{
 		Listen: c.address, Uptime: record.Duration(time.Since(c.runtime.Began())), Providers: g.Catalogue().Providers,
 	}
+	v.Refused = c.runtime.Reloaded().Error
 	for _, e := range g.Entries() {
 		v.Entries = append(v.Entries, story.EntryView(e))
 	}

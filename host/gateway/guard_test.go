@@ -61,11 +61,11 @@ func TestRefusalsAreJSON(t *testing.T) {
 	for _, name := range []string{"plain", `quo"te`, "bell\a", "back\\slash", "tab\t", "nul\x00", "rune\u2028", "no text \xff"} {
 		t.Run(name, func(t *testing.T) {
 			g := New(Options{Log: slog.New(slog.DiscardHandler)})
-			byPath := httptest.NewRequest(http.MethodGet, "/", nil)
+			byPath := httptest.NewRequest(http.MethodGet, "http://localhost/", nil)
 			byPath.URL.Path = "/" + name
 			byHost := httptest.NewRequest(http.MethodGet, "/", nil)
 			byHost.Host = name
-			for _, r := range []*http.Request{byPath, byHost} {
+			for want, r := range map[int]*http.Request{http.StatusNotFound: byPath, http.StatusForbidden: byHost} {
 				w := httptest.NewRecorder()
 				g.ServeHTTP(w, r)
 				var got struct {
@@ -74,8 +74,8 @@ func TestRefusalsAreJSON(t *testing.T) {
 				if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil {
 					t.Fatalf("%d %q: %v", w.Code, w.Body, err)
 				}
-				if w.Code < 400 || got.Error.Type == "" || got.Error.Message == "" {
-					t.Errorf("got %d %+v", w.Code, got)
+				if w.Code != want || got.Error.Type == "" || got.Error.Message == "" {
+					t.Errorf("got %d %+v, want %d", w.Code, got, want)
 				}
 			}
 		})

@@ -107,7 +107,7 @@ func TestClosedAnswerIsFreed(t *testing.T) {
 // endless says one word after the other until it is closed or left.
 type endless struct{ freed func() }
 
-func (s *endless) Close() error { return nil }
+func (s *endless) Close() error { s.freed(); return nil }
 func (s *endless) Events() iter.Seq2[sdk.Event, error] {
 	return func(yield func(sdk.Event, error) bool) {
 		defer s.freed()

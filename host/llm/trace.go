@@ -17,6 +17,9 @@ type Trace struct {
 	store  func(record.Request)
 	notice func(a record.Attempt, before *record.Attempt)
 
+	decided sync.Once
+	leave   func() // see OnDecided
+
 	mu       sync.Mutex
 	rec      record.Request
 	reply    []*Reply // by attempt
@@ -28,6 +31,20 @@ type Trace struct {
 func NewTrace(rec record.Request, store func(record.Request), notice func(a record.Attempt, before *record.Attempt)) *Trace {
 	rec.Started = time.Now()
 	return &Trace{store: store, notice: notice, rec: rec}
+}
+
+// OnDecided sets what is called once, when visible content has come or the
+// request has ended: from then on it needs no further decision. It is set
+// before the call is run.
+func (t *Trace) OnDecided(f func()) { t.leave = f }
+
+// Decided notes that visible content has come.
+func (t *Trace) Decided() {
+	t.decided.Do(func() {
+		if t.leave != nil {
+			t.leave()
+		}
+	})
 }
 
 // Begin notes a dispatch and returns its number, from 1.
@@ -85,6 +102,7 @@ func (t *Trace) Reply(n int) *Reply {
 // Finish closes the record. f is what the caller was told, nil for success;
 // committed says whether the caller had seen something.
 func (t *Trace) Finish(f *sdk.Failure, committed bool) {
+	t.Decided()
 	t.update(func() {
 		t.finished = true
 		clear(t.reply) // large; the trace itself is kept for late decisions

@@ -151,6 +151,10 @@ type handle struct {
 	once   sync.Once
 	start  func() sdk.Stream
 	s      sdk.Stream
+
+	mu       sync.Mutex
+	resolved sdk.Stream // s, once it is there
+	closed   bool
 }
 
 var (
@@ -162,7 +166,16 @@ var (
 // resolve runs the following listener, which does not send anything upstream
 // unless that listener awaits or reads.
 func (h *handle) resolve() sdk.Stream {
-	h.once.Do(func() { h.s = h.start() })
+	h.once.Do(func() {
+		h.s = h.start()
+		h.mu.Lock()
+		h.resolved = h.s
+		closed := h.closed
+		h.mu.Unlock()
+		if closed {
+			h.s.Close()
+		}
+	})
 	return h.s
 }
 
@@ -176,5 +189,12 @@ func (h *handle) Events() iter.Seq2[sdk.Event, error] { return h.resolve().Event
 // listener that runs at this moment may take its time.
 func (h *handle) Close() error {
 	h.cancel()
+	h.mu.Lock()
+	h.closed = true
+	s := h.resolved
+	h.mu.Unlock()
+	if s != nil {
+		return s.Close()
+	}
 	return nil
 }

@@ -144,7 +144,7 @@ func (c *composer) insert(patch, insert *Value) error {
 func (c *composer) warn(pos Pos, text string, wanted *Value) {
 	w := Warning{Text: text, Pos: pos}
 	if wanted != nil && len(c.warnings) < maxSuggesting {
-		w.Near = nearest(c.code(wanted), c.known)
+		w.Near = Nearest(c.code(wanted), c.known)
 	}
 	c.warnings = append(c.warnings, w)
 }

@@ -57,6 +57,9 @@ func TestEntries(t *testing.T) {
 				`entry-2: cordis.yml:3:30: an entry is a number (allowed: a mapping with keys such as id, name, config)`}},
 		{name: "an expression we cannot evaluate fails its entry alone", base: "- {id: a, name: m, config: {x: [1, !!js 1 + 2]}}\n- {id: b, name: m}\n",
 			want: []string{`a: entry "a": cordis.yml:1:36: this expression cannot be evaluated here (allowed: ` + exprForms + `)`, `b={}`}},
+		{name: "all of them are told", base: "- id: a\n  name: m\n  config:\n    x: !!js 1 + 2\n    y: {z: !!js f()}\n",
+			want: []string{`a: entry "a": cordis.yml:4:8: this expression cannot be evaluated here (allowed: ` + exprForms + ")\n" +
+				`cordis.yml:5:12: this expression cannot be evaluated here (allowed: ` + exprForms + `)`}},
 		{name: "a number that JSON lacks", base: "- {id: a, name: m, config: {x: .inf}}\n",
 			want: []string{`a: entry "a": cordis.yml:1:32: Infinity cannot be passed to a module (allowed: a finite number)`}},
 	}

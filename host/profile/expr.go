@@ -84,11 +84,12 @@ func literal(s string) (*Value, bool) {
 type evaluator struct {
 	lookup Lookup
 	unset  []string // variables without value and default, in order of appearance
+	errs   []error  // an [*Error] for each expression that cannot be evaluated
 }
 
 // value returns v with its expressions evaluated, nil for JavaScript's
 // undefined. v is not changed.
-func (e *evaluator) value(v *Value) (*Value, error) {
+func (e *evaluator) value(v *Value) *Value {
 	switch v.kind {
 	case kindExpr:
 		return e.variable(v, v.text)
@@ -97,54 +98,48 @@ func (e *evaluator) value(v *Value) (*Value, error) {
 	case kindList:
 		w := &Value{kind: kindList, pos: v.pos, items: make([]*Value, len(v.items))}
 		for i, item := range v.items {
-			x, err := e.value(item)
-			if err != nil {
-				return nil, err
-			}
+			x := e.value(item)
 			if x == nil { // as JSON writes undefined in a list
 				x = &Value{pos: item.pos}
 			}
 			w.items[i] = x
 		}
-		return w, nil
+		return w
 	case kindNull, kindBool, kindNumber, kindText:
 	}
-	return v, nil
+	return v
 }
 
 // mapping evaluates a mapping; a key whose value is undefined is left out. A
 // mapping with the key __jsExpr is an expression that was written by hand.
-func (e *evaluator) mapping(v *Value) (*Value, error) {
+func (e *evaluator) mapping(v *Value) *Value {
 	if x := v.get(exprKey); x != nil {
 		return e.variable(v, x.label())
 	}
 	w := &Value{kind: kindMap, pos: v.pos}
 	for _, f := range v.fields {
-		x, err := e.value(f.value)
-		if err != nil {
-			return nil, err
-		}
-		if x != nil {
+		if x := e.value(f.value); x != nil {
 			w.set(field{key: f.key, pos: f.pos, value: x})
 		}
 	}
-	return w, nil
+	return w
 }
 
-func (e *evaluator) variable(v *Value, source string) (*Value, error) {
+func (e *evaluator) variable(v *Value, source string) *Value {
 	x, ok := parseVariable(source)
 	if !ok { // not quoted in the message, for it may hold a key
-		return nil, &Error{Pos: v.pos, Message: "this expression cannot be evaluated here", Allowed: exprForms}
+		e.errs = append(e.errs, &Error{Pos: v.pos, Message: "this expression cannot be evaluated here", Allowed: exprForms})
+		return nil
 	}
 	text, ok := e.lookup(x.name)
 	if ok && (text != "" || !x.orEmpty || x.def == nil) {
-		return &Value{kind: kindText, pos: v.pos, text: text, secret: true}, nil
+		return &Value{kind: kindText, pos: v.pos, text: text, secret: true}
 	}
 	if x.def == nil {
 		e.unset = append(e.unset, x.name)
-		return nil, nil
+		return nil
 	}
 	def := *x.def
 	def.pos, def.secret = v.pos, true
-	return &def, nil
+	return &def
 }

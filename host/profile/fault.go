@@ -41,7 +41,7 @@ func Place(config *Value, faults sdk.Faults) []Fault {
 
 func sortFaults(faults []Fault) {
 	slices.SortStableFunc(faults, func(a, b Fault) int {
-		return cmp.Or(cmp.Compare(a.Pos.File, b.Pos.File), cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Column, b.Pos.Column), cmp.Compare(a.Path, b.Path))
+		return cmp.Or(a.Pos.compare(b.Pos), cmp.Compare(a.Path, b.Path))
 	})
 }
 

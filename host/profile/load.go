@@ -32,12 +32,23 @@ type Options struct {
 // exist is no layer. The error tells everything that is wrong with every layer,
 // each an [*Error] or one of the file system's.
 func Load(dir string, o Options) (*Profile, error) {
+	p, errs := Survey(dir, o)
+	if len(errs) > 0 {
+		return nil, errors.Join(errs...)
+	}
+	return p, nil
+}
+
+// Survey is [Load] for those who look for faults: it leaves out the layers that
+// cannot be used, each an error, and composes the others. The profile is nil if
+// there is no folder.
+func Survey(dir string, o Options) (*Profile, []error) {
 	info, err := os.Stat(dir)
 	if err != nil {
-		return nil, fmt.Errorf("profile: %w", err)
+		return nil, []error{fmt.Errorf("profile: %w", err)}
 	}
 	if !info.IsDir() {
-		return nil, fmt.Errorf("profile: %s is not a folder", dir)
+		return nil, []error{fmt.Errorf("profile: %s is not a folder", dir)}
 	}
 	b := builder{profile: &Profile{Dir: dir}}
 	if o.Bundle != nil {
@@ -51,14 +62,12 @@ func Load(dir string, o Options) (*Profile, error) {
 	for _, file := range o.Overlays {
 		b.read("--patch", file, b.patch)
 	}
-	if len(b.errs) > 0 {
-		return nil, errors.Join(b.errs...)
-	}
 	b.profile.Composed, err = Compose(&List{}, b.lists...)
 	if err != nil {
-		return nil, err
+		b.profile.Composed = &Composed{}
+		b.errs = append(b.errs, err)
 	}
-	return b.profile, nil
+	return b.profile, b.errs
 }
 
 // builder collects layers and what is wrong with them.

@@ -109,6 +109,32 @@ func TestLoadTellsEverything(t *testing.T) {
 	}
 }
 
+func TestSurveyGoesOn(t *testing.T) {
+	dir, home := t.TempDir(), t.TempDir()
+	write(t, dir, map[string]string{BaseFile: "- {id: a, name: x}\n", PatchFile: "- {id: b\n"})
+	write(t, home, map[string]string{PatchFile: "- {id: a, p: 1}\n"})
+	p, errs := Survey(dir, Options{Home: home, Overlays: []string{filepath.Join(home, "nosuch.yml")}})
+	if len(errs) != 2 || !errors.Is(errs[1], fs.ErrNotExist) {
+		t.Errorf("got %v, want the profile patch and the overlay", errs)
+	}
+	got, err := p.MarshalJSON()
+	if want := `[{"id":"a","name":"x","p":1}]`; err != nil || string(got) != want {
+		t.Errorf("rows: got %s, %v, want %s", got, err, want)
+	}
+	if diff := cmp.Diff([]string{"id", "name", "p"}, p.Rows[0].Keys()); diff != "" {
+		t.Errorf("keys (-want +got):\n%s", diff)
+	}
+
+	// What cannot be composed leaves no rows.
+	write(t, dir, map[string]string{PatchFile: "- insert: 5\n"})
+	if p, errs = Survey(dir, Options{}); len(errs) != 1 || len(p.Rows) != 0 {
+		t.Errorf("got %v and %d rows, want one error and none", errs, len(p.Rows))
+	}
+	if p, errs = Survey(filepath.Join(dir, "nowhere"), Options{}); p != nil || len(errs) != 1 {
+		t.Errorf("got %v, %v, want no profile and one error", p, errs)
+	}
+}
+
 func TestLoadRefusesBigFiles(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{PatchFile: "[]" + strings.Repeat(" ", 2*MaxFile)})

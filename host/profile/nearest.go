@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// nearest returns up to three of known that are likely to be meant by s, best
+// Nearest returns up to three of known that are likely to be meant by s, best
 // first.
-func nearest(s string, known []string) []string {
+func Nearest(s string, known []string) []string {
 	const most, maxLen = 3, 64
 	if s == "" || utf8.RuneCountInString(s) > maxLen {
 		return nil

@@ -1,6 +1,9 @@
 package profile
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"errors"
+)
 
 // MarshalJSON gives the rows as "config dump --json" prints them: every key in
 // its order, expressions unevaluated.
@@ -43,7 +46,7 @@ func (r Row) Name() string {
 // Group reports whether the row's config is a list of rows to start: its group
 // is truthy, or it is the original's own group module.
 func (r Row) Group() bool {
-	return r.v.get("group").truthy() || r.Name() == "cordis:group"
+	return r.v.get("group").truthy() || r.Name() == groupModule
 }
 
 // Children are the rows of a group.
@@ -63,9 +66,10 @@ func (r Row) Disabled(env Lookup) (bool, error) {
 	}
 	// An expression nested deeper changes nothing: its container is truthy.
 	if v.kind == kindExpr || v.get(exprKey) != nil {
-		var err error
-		if v, err = (&evaluator{lookup: env}).value(v); err != nil {
-			return false, err
+		e := evaluator{lookup: env}
+		v = e.value(v)
+		if len(e.errs) > 0 {
+			return false, e.errs[0]
 		}
 	}
 	return v.truthy(), nil
@@ -76,12 +80,14 @@ func (r Row) Config() *Value { return r.v.get("config") }
 
 // Resolve returns the row's config with its expressions evaluated, an empty
 // mapping if it has none, and the variables that are neither set nor have a
-// default: their keys are left out of the config. The error is an [*Error].
+// default: their keys are left out of the config. The error joins an [*Error]
+// for each expression that cannot be evaluated.
 func (r Row) Resolve(env Lookup) (config *Value, unset []string, err error) {
 	if config = r.v.get("config"); config != nil {
 		e := evaluator{lookup: env}
-		if config, err = e.value(config); err != nil {
-			return nil, nil, err
+		config = e.value(config)
+		if len(e.errs) > 0 {
+			return nil, nil, errors.Join(e.errs...)
 		}
 		unset = e.unset
 	}
@@ -107,6 +113,15 @@ func (v *Value) finite() error {
 		}
 	}
 	return nil
+}
+
+// Keys are the row's keys in their order.
+func (r Row) Keys() []string {
+	keys := make([]string, len(r.v.fields))
+	for i, f := range r.v.fields {
+		keys[i] = f.key
+	}
+	return keys
 }
 
 // Pos is where the row was first written.

@@ -27,30 +27,43 @@ const schemaURL = "https://schema.invalid/config.json"
 // Values that came out of the environment, that the schema marks writeOnly, or
 // that stand under a key with a secret's name, are not shown.
 func Validate(config *Value, schema json.RawMessage) ([]Fault, error) {
-	if len(schema) > MaxSchema {
-		return nil, fmt.Errorf("schema is too large (allowed: %d KiB)", MaxSchema>>10)
-	}
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
+	compiler, compiled, err := compile(schema)
 	if err != nil {
-		return nil, fmt.Errorf("schema: %w", err)
-	}
-	c := jsonschema.NewCompiler()
-	c.UseLoader(jsonschema.SchemeURLLoader{})
-	if err := c.AddResource(schemaURL, doc); err != nil {
-		return nil, fmt.Errorf("schema: %w", err)
-	}
-	compiled, err := c.Compile(schemaURL)
-	if err != nil {
-		return nil, fmt.Errorf("schema: %w", err)
+		return nil, err
 	}
 	ve, ok := errors.AsType[*jsonschema.ValidationError](compiled.Validate(config.plain()))
 	if !ok {
 		return nil, nil
 	}
-	j := judge{config: config, compiler: c}
+	j := judge{config: config, compiler: compiler}
 	j.collect(ve)
 	sortFaults(j.faults)
 	return j.faults, nil
+}
+
+// compile reads a stranger's schema, whose annotations extra sees.
+func compile(schema json.RawMessage, extra ...*jsonschema.Vocabulary) (*jsonschema.Compiler, *jsonschema.Schema, error) {
+	if len(schema) > MaxSchema {
+		return nil, nil, fmt.Errorf("schema is too large (allowed: %d KiB)", MaxSchema>>10)
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
+	if err != nil {
+		return nil, nil, fmt.Errorf("schema: %w", err)
+	}
+	c := jsonschema.NewCompiler()
+	c.UseLoader(jsonschema.SchemeURLLoader{})
+	for _, v := range extra {
+		c.RegisterVocabulary(v)
+		c.AssertVocabs() // look at it although the schema does not declare it
+	}
+	if err := c.AddResource(schemaURL, doc); err != nil {
+		return nil, nil, fmt.Errorf("schema: %w", err)
+	}
+	compiled, err := c.Compile(schemaURL)
+	if err != nil {
+		return nil, nil, fmt.Errorf("schema: %w", err)
+	}
+	return c, compiled, nil
 }
 
 // plain is v as encoding/json would decode it.
@@ -105,7 +118,7 @@ func (j *judge) collect(e *jsonschema.ValidationError) {
 	case *schemakind.AdditionalProperties:
 		known := j.keys(e.SchemaURL)
 		for _, key := range k.Properties {
-			j.add(e, slices.Concat(e.InstanceLocation, []string{key}), "unknown key", strings.Join(known, ", "), nearest(key, known))
+			j.add(e, slices.Concat(e.InstanceLocation, []string{key}), "unknown key", strings.Join(known, ", "), Nearest(key, known))
 		}
 		return
 	}
@@ -185,11 +198,14 @@ var secretKey = regexp.MustCompile(`(?i)(key|token|secret|password|credential)s?
 // show is v for a message, without what must not be seen.
 func (j *judge) show(v *Value, steps []string, url string) string {
 	s, err := j.compiler.Compile(url)
+	return v.show(steps, err != nil || s.WriteOnly)
+}
+
+func (v *Value) show(steps []string, hidden bool) string {
 	switch {
 	case v.kind == kindMap || v.kind == kindList:
 		return v.kind.String()
-	case v.secret, err != nil || s.WriteOnly,
-		v.kind == kindText && slices.ContainsFunc(steps, secretKey.MatchString):
+	case v.secret, hidden, v.kind == kindText && slices.ContainsFunc(steps, secretKey.MatchString):
 		return redacted
 	}
 	return clip(v.code(), maxShown)

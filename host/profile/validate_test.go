@@ -178,8 +178,8 @@ func TestNearest(t *testing.T) {
 		{strings.Repeat("a", 65), nil},
 	}
 	for _, tt := range tests {
-		if diff := cmp.Diff(tt.want, nearest(tt.s, known)); diff != "" {
-			t.Errorf("nearest(%q) (-want +got):\n%s", tt.s, diff)
+		if diff := cmp.Diff(tt.want, Nearest(tt.s, known)); diff != "" {
+			t.Errorf("Nearest(%q) (-want +got):\n%s", tt.s, diff)
 		}
 	}
 }

@@ -328,6 +328,7 @@ func (a *attempt) checkEmpty() {
 func (a *attempt) commit() {
 	if !a.facts.Committed {
 		a.facts.Committed, a.facts.FirstContent = true, time.Since(a.started)
+		a.call.Trace.Decided()
 	}
 }
 

@@ -79,7 +79,7 @@ func (a *attempt) arm() {
 	switch {
 	case !a.facts.Committed:
 		return // the limit on the first content runs since the start
-	case a.finished:
+	case a.finished && a.payload.Choices <= 1:
 		a.limit.set(afterFinish-a.limit.quiet, errAfterFinish)
 	default:
 		idle, cause := a.request.Dispatch.Limits.Idle, errIdle

@@ -141,6 +141,7 @@ var chinese = lexicon{
 		listening: "监听 %s",
 		up:        "已运行 %s",
 		off:       "没有主机在运行；以下是最后存下的",
+		refused:   "磁盘上的 profile 未生效：%s",
 		health:    "健康状况（插件 %s 所见）",
 		healthy:   "所有供应商正常",
 		plugins:   "插件",

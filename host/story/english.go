@@ -141,6 +141,7 @@ var english = lexicon{
 		listening: "listening on %s",
 		up:        "up %s",
 		off:       "no host is running; this is what was stored last",
+		refused:   "the profile on disk is not in force: %s",
 		health:    "Health, as plugin %s sees it",
 		healthy:   "every vendor is healthy",
 		plugins:   "Plugins",

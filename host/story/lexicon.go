@@ -134,7 +134,7 @@ type noticeWords struct {
 }
 
 type statusWords struct {
-	listening, up, off                                      string // address; duration
+	listening, up, off, refused                             string // address; duration; none; reason
 	health                                                  string // plugin
 	healthy                                                 string
 	plugins, entries, providers                             string // headings

@@ -45,6 +45,9 @@ func (b *board) top(s StatusView) {
 	}
 	parts = append(parts, fmt.Sprintf(w.up, b.clock.span(time.Duration(s.Uptime))))
 	b.put(nil, nil, text(bold, strings.Join(parts, b.words.comma)))
+	if s.Refused != "" {
+		b.put(nil, nil, text(red, fmt.Sprintf(w.refused, safe(s.Refused))))
+	}
 }
 
 func (b *board) heading(says string) {

@@ -13,6 +13,7 @@ import (
 type StatusView struct {
 	Listen    string          `json:"listen,omitempty"`   // the gateway's address, "" without one
 	Uptime    record.Duration `json:"uptime_ms,omitzero"` // of the host; zero: none is running
+	Refused   string          `json:"refused,omitempty"`  // why the profile on disk is not in force
 	Plugins   []PluginView    `json:"plugins"`            // in the order of the chain
 	Entries   []EntryView     `json:"entries"`            // of the profile
 	Providers []sdk.Provider  `json:"providers"`          // the catalogue

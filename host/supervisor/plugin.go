@@ -57,6 +57,7 @@ type Plugin struct {
 
 	current atomic.Pointer[instance]
 	stop    context.CancelFunc
+	drain   context.Context // bounds the drain; set before stop
 	watcher sync.WaitGroup
 
 	mu       sync.Mutex
@@ -154,9 +155,7 @@ func (p *Plugin) watch(life context.Context, in *instance) {
 		p.beat(life, in)
 		if life.Err() != nil {
 			p.giveUp(ErrDown)
-			ctx, cancel := context.WithTimeout(context.Background(), 2*stopPatience)
-			in.stop(ctx)
-			cancel()
+			in.stop(p.drain)
 			return
 		}
 		p.publish(nil)
@@ -269,11 +268,42 @@ func (p *Plugin) tell(ctx context.Context) {
 	}
 }
 
-// Stop drains the plugin and ends its process. It is bounded by a few seconds
-// and may be called once.
+// Stop is Retire with little patience, for the end of the host.
 func (p *Plugin) Stop() {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*stopPatience)
+	defer cancel()
+	p.Retire(ctx)
+}
+
+// Retire drains the plugin and ends its process. Turns under way, and answers
+// that the plugin relays, are waited for until ctx ends; after that the end takes
+// two seconds at most. It, or Stop, may be called once.
+func (p *Plugin) Retire(ctx context.Context) {
+	p.drain = ctx
 	p.stop()
 	p.watcher.Wait()
+}
+
+// Manifest is what the plugin said of itself.
+func (p *Plugin) Manifest() sdk.Manifest { return p.manifest }
+
+// Settings gives the plugin changed volatile settings, now and after a restart.
+// Faults come back as sdk.Faults and change nothing.
+func (p *Plugin) Settings(ctx context.Context, config []byte, changed []string) error {
+	s, release, err := p.Acquire(ctx, startTimeout)
+	if err != nil {
+		return err
+	}
+	defer release()
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	if err := s.Settings(ctx, sdk.Config{Entry: p.opts.Entry, JSON: config}, changed); err != nil {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.opts.Config = config
+	return nil
 }
 
 // Judge asks the plugin to refine a failure.

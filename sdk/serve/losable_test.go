@@ -27,10 +27,10 @@ type losable struct {
 	remote   *serve.Remote
 	outbox   serve.Outbox
 	upstream plugintest.Upstream
-	wires    []*wire // of the processes that were started
-	plugins  []sdk.Plugin
 
-	mu sync.Mutex // guards wires and plugins
+	mu      sync.Mutex
+	wires   []*wire      // of the processes that were started
+	plugins []sdk.Plugin // whose process was not
 }
 
 var _ serve.Source = (*losable)(nil)
@@ -179,7 +179,7 @@ func (w *wire) freezeAfter(bytes int) { w.after(bytes, w.freeze) }
 
 // pauseAfter holds the bytes that follow up for d.
 func (w *wire) pauseAfter(bytes int, d time.Duration) {
-	w.after(bytes, func() { time.Sleep(d) })
+	w.after(bytes, func() { <-time.After(d) })
 }
 
 func (w *wire) after(bytes int, happens func()) {

@@ -77,6 +77,10 @@ func (r *Remote) LLMStream(ctx context.Context, call *sdk.Call, next sdk.Next) (
 			break
 		}
 		stream, done := a.run(ctx, s)
+		if a.relay != nil {
+			a.relay.release = release // it needs the process to the answer's end
+			return stream, nil
+		}
 		release()
 		if done {
 			return stream, nil
@@ -142,6 +146,7 @@ type ask struct {
 	spent  bool // next was used
 	past   []sdk.Attempted
 	unseen int // of past, how many at the end no process has been told about
+	relay  *relay
 }
 
 // begin opens the turn on s.
@@ -218,7 +223,8 @@ func (a *ask) run(ctx context.Context, s *Session) (stream sdk.Stream, done bool
 			return sdk.Fail(f), true
 		case *wirepb.ToHost_OpenRelay:
 			keep = true
-			return sdk.Hold(&relay{ask: a, session: s, turn: t, ctx: ctx}, a.call.Request.Dispatch.Visible), true
+			a.relay = &relay{ask: a, session: s, turn: t, ctx: ctx}
+			return sdk.Hold(a.relay, a.call.Request.Dispatch.Visible), true
 		case *wirepb.ToHost_NeedBody:
 			switch err := a.sendBody(ctx, s, t); {
 			case err != nil && ctx.Err() != nil:

@@ -21,6 +21,7 @@ type relay struct {
 	session *Session
 	turn    *hostTurn
 	ctx     context.Context // the call's
+	release func()          // gives the process back
 
 	once   sync.Once
 	mu     sync.Mutex
@@ -47,6 +48,7 @@ func (r *relay) over() {
 	r.once.Do(func() {
 		r.session.cancelTurn(r.turn, "the relay has ended")
 		r.session.forget(r.turn)
+		r.release()
 	})
 }
 

@@ -39,18 +39,31 @@ type Server struct {
 	stop   sync.Once
 }
 
-// Serve runs a profile of which cordisYML is the base. The process sees no
-// environment but a home of its own and env.
+// Profile makes a profile's folder of which cordisYML is the base.
+func Profile(t testing.TB, cordisYML string) (dir string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "profiles", "rig")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, profile.BaseFile), []byte(cordisYML), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// Serve runs a profile of which cordisYML is the base; see ServeProfile.
 func Serve(t *testing.T, cordisYML string, env ...string) *Server {
 	t.Helper()
-	home := t.TempDir()
-	s := &Server{t: t, Dir: filepath.Join(home, "profiles", "rig")}
-	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(s.Dir, profile.BaseFile), []byte(cordisYML), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	return ServeProfile(t, Profile(t, cordisYML), env...)
+}
+
+// ServeProfile runs the profile in dir, which Profile has made. The process sees
+// no environment but a home of its own and env.
+func ServeProfile(t *testing.T, dir string, env ...string) *Server {
+	t.Helper()
+	home := filepath.Dir(filepath.Dir(dir))
+	s := &Server{t: t, Dir: dir}
 	s.cmd = exec.Command(Spillway(t),
 		"serve", "--profile", s.Dir+"/", "--listen", "127.0.0.1:0", "--log-level", "debug")
 	s.cmd.Env = append([]string{
