@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,6 +24,9 @@ import (
 // A file that cannot be read is left out. What cannot be told without it, which
 // patches find no row and who is no provider, is then not told.
 func Check(ctx context.Context, o Options) (*Report, error) {
+	if o.Env == nil {
+		o.Env = os.LookupEnv
+	}
 	vendors, err := provider.ParseVendors(profiles.Vendors)
 	if err != nil {
 		return nil, err
@@ -106,7 +110,7 @@ func (c *checker) refused(entry string, at profile.Pos, err error) {
 
 // rowKeys are the keys of a row that mean something, and insert, which means
 // something in a patch.
-var rowKeys = []string{"config", "disabled", "group", "id", "inject", "insert", "intercept", "isolate", "name"}
+var rowKeys = []string{"config", "disabled", "group", "id", "inject", "insert", "intercept", "isolate", "name", "trust"}
 
 // rows warns of keys that look like a known one. Others are carried along, for
 // whoever wrote them. It also notes the providers that are disabled: a route may

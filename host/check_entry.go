@@ -45,17 +45,24 @@ func (c *checker) provider(ctx context.Context, e profile.Entry) bool {
 }
 
 // misfit adds why a provider cannot be made of settings that are right one by
-// one. Such errors begin with the setting that they are about, if it is one.
+// one.
 func (c *checker) misfit(e profile.Entry, err error) {
-	fault := sdk.Fault{Message: err.Error()}
+	text := err.Error()
 	for _, kind := range []string{"provider", "vendor"} {
-		fault.Message = strings.TrimPrefix(fault.Message, fmt.Sprintf("%s %q: ", kind, e.ID))
+		text = strings.TrimPrefix(text, fmt.Sprintf("%s %q: ", kind, e.ID))
 	}
-	if path, rest, ok := strings.Cut(fault.Message, ": "); ok && !strings.Contains(path, " ") {
-		fault.Path, fault.Message = path, rest
-	}
+	fault := faultOf(text)
 	at := profile.Place(e.Config, sdk.Faults{fault})[0].Pos
 	c.add(finding(SeverityError, e.ID, at, fault))
+}
+
+// faultOf reads an error that begins with the setting that it is about, if it is
+// about one.
+func faultOf(text string) sdk.Fault {
+	if path, rest, ok := strings.Cut(text, ": "); ok && !strings.ContainsAny(path, " \"/") {
+		return sdk.Fault{Path: path, Message: rest}
+	}
+	return sdk.Fault{Message: text}
 }
 
 // vendor reports whether the vendor of an entry is known, or need not be.
@@ -109,9 +116,13 @@ func (c *checker) plugin(ctx context.Context, e profile.Entry) {
 		}, profile.Nearest(e.Name, c.catalogue.names)...))
 		return
 	}
-	schema, err := c.catalogue.schema(ctx, e.Name)
+	schema, err := c.catalogue.schema(ctx, e.Name, e.Row)
 	if err != nil {
-		c.add(finding(SeverityError, e.ID, at, sdk.Fault{Message: err.Error()}))
+		text := err.Error()
+		if trust, ok := e.Row.Origin("trust"); ok && strings.HasPrefix(text, trust.String()) {
+			at, text = trust, strings.TrimPrefix(text, trust.String()+": ")
+		}
+		c.add(finding(SeverityError, e.ID, at, faultOf(text)))
 		return
 	}
 	if len(schema) == 0 {

@@ -18,6 +18,7 @@ import (
 
 // catalogue is the modules that a profile can name.
 type catalogue struct {
+	runtime *Runtime          // that does not run: it knows what to trust
 	state   string            // the profile's state folder
 	folders []string          // where plugins are
 	names   []string          // the built-in modules, then the plugins, the profile's own first
@@ -26,6 +27,7 @@ type catalogue struct {
 
 func newCatalogue(o Options) *catalogue {
 	c := &catalogue{
+		runtime: &Runtime{opts: o},
 		state:   filepath.Join(o.Dir, profile.StateDir),
 		folders: append([]string{filepath.Join(o.Dir, profile.PluginsDir)}, o.PluginDirs...),
 		names:   slices.Clone(modules),
@@ -73,8 +75,9 @@ func (c *catalogue) describe() string {
 	return b.String()
 }
 
-// schema is that of a module's config, nil if it has none.
-func (c *catalogue) schema(ctx context.Context, module string) (json.RawMessage, error) {
+// schema is that of a module's config, nil if it has none. rows are those that
+// have the module, and say whether its file may be run.
+func (c *catalogue) schema(ctx context.Context, module string, rows ...profile.Row) (json.RawMessage, error) {
 	if slices.Contains(modules, module) {
 		return providerSchema, nil
 	}
@@ -86,7 +89,16 @@ func (c *catalogue) schema(ctx context.Context, module string) (json.RawMessage,
 		}
 		return nil, fmt.Errorf("no module %q (allowed: %s)%s", module, c.describe(), near)
 	}
-	m, err := c.manifest(ctx, file)
+	bin, err := supervisor.Inspect(file)
+	for _, r := range rows {
+		if err == nil {
+			err = c.runtime.trusted(profile.Entry{Name: module, Row: r}, bin)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	m, err := c.manifest(ctx, bin)
 	return m.Schema, err
 }
 
@@ -103,22 +115,24 @@ var errDescribed = errors.New("described")
 // maxManifest bounds a kept manifest: a schema and a few words.
 const maxManifest = profile.MaxSchema + 64<<10
 
-// manifest is what the plugin in a file says that it is. It depends on nothing
-// but the file, so it is kept by the file's hash, and the plugin is started once
-// only.
-func (c *catalogue) manifest(ctx context.Context, file string) (m manifest, err error) {
-	bin, err := supervisor.Install(file, filepath.Join(c.state, "plugins"))
-	if err != nil {
-		return manifest{}, err
-	}
+// manifest is what a plugin says that it is. It depends on nothing but the file,
+// so it is kept by the file's hash, and the plugin is started once only.
+func (c *catalogue) manifest(ctx context.Context, bin supervisor.Binary) (m manifest, err error) {
 	kept := filepath.Join(c.state, "manifests", bin.SHA256+".json")
 	if info, err := os.Stat(kept); err == nil && info.Size() <= maxManifest {
 		if b, err := os.ReadFile(kept); err == nil && json.Unmarshal(b, &m) == nil {
 			return m, nil
 		}
 	}
+	copied, err := supervisor.Install(bin.Source, filepath.Join(c.state, "plugins"))
+	if err == nil && copied.SHA256 != bin.SHA256 {
+		err = fmt.Errorf("plugin %q: changed while it was looked at", bin.Source)
+	}
+	if err != nil {
+		return manifest{}, err
+	}
 	_, err = supervisor.Start(ctx, supervisor.Options{
-		Entry: filepath.Base(file), Binary: bin, Log: slog.New(slog.DiscardHandler),
+		Entry: filepath.Base(bin.Source), Binary: copied, Log: slog.New(slog.DiscardHandler),
 		Check: func(got sdk.Manifest) error {
 			m = manifest{Name: got.Name, Version: got.Version, Schema: got.Schema}
 			return errDescribed
@@ -132,23 +146,13 @@ func (c *catalogue) manifest(ctx context.Context, file string) (m manifest, err 
 	return m, nil
 }
 
-// keep writes a manifest so that nobody reads half of it.
 func keep(file string, m manifest) error {
 	b, err := json.Marshal(m)
-	if err != nil {
-		return err
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(file), 0o700)
 	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return err
+	if err == nil {
+		err = replaceFile(file, b)
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(file), ".manifest-*") // 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(tmp.Name())
-	_, err = tmp.Write(b)
-	if err := errors.Join(err, tmp.Close()); err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), file)
+	return err
 }

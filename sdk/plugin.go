@@ -77,8 +77,12 @@ type Manifest struct {
 	Name    string
 	Version string
 	Hook    HookSpec
-	Schema  json.RawMessage // JSON Schema 2020-12 of the configuration; x-volatile marks live fields
-	Judge   bool            // implements Judge
+	// Schema is the JSON Schema (2020-12) of the configuration. Beyond the
+	// standard, "x-volatile": true marks a field that changes while the plugin
+	// runs, and "x-provider": true one that names a provider; "format": "regex"
+	// is checked.
+	Schema json.RawMessage
+	Judge  bool // implements Judge
 }
 
 // HookSpec says how a plugin takes part in llm/stream.

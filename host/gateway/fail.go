@@ -20,13 +20,12 @@ func (x *exchange) fail(f *sdk.Failure) {
 		x.call.Trace.Finish(f, false)
 		x.header(llm.Head{})
 	}
-	if f.Code == sdk.CodeAborted {
-		// Nobody reads it, unless it was the call's own deadline.
+	if f.Code == sdk.CodeAborted && x.ctx.Err() != nil { // nobody reads it
 		x.w.WriteHeader(statusClientClosed)
 		return
 	}
 	h := x.w.Header()
-	if f.Class() == sdk.ClassCaller {
+	if f.Class() == sdk.ClassCaller && f.Code != sdk.CodeAborted { // given up by a plugin: not the caller's fault
 		// Agents read these texts and act on them, so they get the vendor's own.
 		h.Set("X-Should-Retry", "false")
 		if own != nil {

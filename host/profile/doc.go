@@ -11,6 +11,10 @@
 // of each entry's config against its module's schema. Each step makes new
 // values and changes none that it was given, so all of them may be shared.
 //
+// Who looks for faults reads with [Survey], which goes on past a broken layer,
+// and asks [Marked] where a schema says what a text means. [EditorSchema] tells
+// editors what may stand in the files.
+//
 // # Dialect
 //
 // Files are YAML 1.2 with the scalars of its JSON schema as js-yaml reads them,

@@ -277,12 +277,13 @@ func (a *attempt) read() {
 		limit = maxError
 	}
 	body, err := io.ReadAll(io.LimitReader(a.resp.Body, limit))
-	ev := failure.Evidence{Phase: sdk.PhaseResponse, Body: body}
+	said := a.scrub(body)
+	ev := failure.Evidence{Phase: sdk.PhaseResponse, Body: said}
 	if err != nil {
 		ev.Err = a.cause(err)
 	}
 	if a.resp.StatusCode/100 != 2 {
-		a.reply = &llm.Reply{Dialect: a.dialect.Name(), Status: a.resp.StatusCode, Type: a.resp.Header.Get("Content-Type"), Body: body}
+		a.reply = &llm.Reply{Dialect: a.dialect.Name(), Status: a.resp.StatusCode, Type: a.resp.Header.Get("Content-Type"), Body: said}
 		a.fail(a.judge(ev))
 		return
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"strings"
 	"time"
 
 	"spillway/host/dialect"
@@ -126,7 +125,7 @@ func (a *attempt) take(f heldFrame) bool {
 		a.complete()
 		return a.failure == nil
 	case dialect.MarkError:
-		a.fail(a.judge(failure.Evidence{Phase: sdk.PhaseStream, Body: f.data}))
+		a.fail(a.judge(failure.Evidence{Phase: sdk.PhaseStream, Body: a.scrub(f.data)}))
 		return false
 	}
 	return true
@@ -163,28 +162,22 @@ func (a *attempt) complete() {
 // fail ends an attempt badly.
 func (a *attempt) fail(f *sdk.Failure) {
 	f.Attempt = a.number
-	a.redact(f)
 	a.failure, a.over = f, true
 }
 
-// shortestKey is shorter than any vendor's key.
+// shortestKey is shorter than any vendor's key: what is shorter would be found in
+// ordinary words.
 const shortestKey = 8
 
-// redact takes the provider's keys out of what the vendor said: some vendors
-// repeat the key that they refuse.
-func (a *attempt) redact(f *sdk.Failure) {
+// scrub takes the provider's keys out of what the vendor said: some vendors
+// repeat the key that they refuse. It comes before anything is cut to a length.
+func (a *attempt) scrub(said []byte) []byte {
 	for _, k := range a.provider.keys {
-		secret := k.Reveal()
-		if len(secret) < shortestKey { // it would be found in ordinary words
-			continue
-		}
-		for _, s := range []*string{&f.Message, &f.VendorCode, &f.VendorType} {
-			*s = strings.ReplaceAll(*s, secret, k.String())
-		}
-		if a.reply != nil {
-			a.reply.Body = bytes.ReplaceAll(a.reply.Body, []byte(secret), []byte(k.String()))
+		if secret := []byte(k.Reveal()); len(secret) >= shortestKey && bytes.Contains(said, secret) {
+			said = bytes.ReplaceAll(said, secret, []byte(k.String()))
 		}
 	}
+	return said
 }
 
 // settle reports the outcome, once, and frees the connection.
