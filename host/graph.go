@@ -62,6 +62,9 @@ func (g *Graph) Entries() []Entry {
 		entries[i] = Entry{ID: u.entry.ID, Module: u.entry.Name, Kind: u.kind}
 		if u.err != nil {
 			entries[i].Error = u.err.Error()
+			if u.runs() {
+				entries[i].Error = "goes on as it was: " + entries[i].Error
+			}
 		}
 	}
 	return entries

@@ -31,17 +31,13 @@ type providerConfig struct {
 	BaseURL   string            `json:"base_url"`
 	Endpoints map[string]string `json:"endpoints"`
 	Auth      string            `json:"auth"`
-	Key       secretText        `json:"key"`
-	Keys      []secretText      `json:"keys"`
+	Key       profile.Secret    `json:"key"`
+	Keys      []profile.Secret  `json:"keys"`
 	Headers   map[string]string `json:"headers"`
 	Models    []providerModel   `json:"models"`
 	Script    string            `json:"script"`
 	Answer    string            `json:"answer"`
 }
-
-// secretText reads a string into a Secret, which prints as [redacted] from
-// there on.
-type secretText = profile.Secret
 
 // providerModel reads {id, …} and the short form id.
 type providerModel provider.Model

@@ -145,7 +145,7 @@ var chinese = lexicon{
 		health:    "健康状况（插件 %s 所见）",
 		healthy:   "所有供应商正常",
 		plugins:   "插件",
-		entries:   "没有运行的条目",
+		entries:   "有问题的条目",
 		providers: "供应商",
 		nothing:   "无",
 		scope:     "范围",

@@ -145,7 +145,7 @@ var english = lexicon{
 		health:    "Health, as plugin %s sees it",
 		healthy:   "every vendor is healthy",
 		plugins:   "Plugins",
-		entries:   "Entries that do not run",
+		entries:   "Entries in trouble",
 		providers: "Providers",
 		nothing:   "none",
 		scope:     "scope",
