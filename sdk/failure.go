@@ -151,6 +151,10 @@ const (
 	PhaseStream    Phase = "stream"    // inside the event stream
 )
 
+// RuleFirstContent is Failure.Rule when an attempt was ended by
+// Limits.FirstContent.
+const RuleFirstContent = "limit.first_content"
+
 // MaxMessage bounds Failure.Message, in bytes.
 const MaxMessage = 2 << 10
 
@@ -176,6 +180,7 @@ type Failure struct {
 	HintSource string        // where the hint stood: "retry-after", "message", …
 
 	Rule    string // what decided the code, for people: "anthropic.type", "phrase.weekly-limit", …
+	Matched string // the words of the vendor's message that Rule met, if it is one of wording; at most MaxMessage bytes
 	Billing bool   // a QUOTA that ends when somebody pays: balance, arrears, spending limit
 	Generic bool   // only a bare status or a catch-all code decided; wording may overrule it
 	Attempt int    // the host's number of the dispatch within the request, from 1; 0 if nothing was sent

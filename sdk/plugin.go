@@ -44,6 +44,13 @@ type Judge interface {
 	Judge(ctx context.Context, provider string, f Failure) Failure
 }
 
+// Operator is a Plugin that obeys a person's orders about its targets.
+// Manifest.Operator must be set. An order is in force, and will survive a
+// restart, once Operate has returned nil; an error says what is wrong with it.
+type Operator interface {
+	Operate(ctx context.Context, o Order) error
+}
+
 // Drainer is told that no further call will come, before the process ends.
 // It returns when everything it has to write is written.
 type Drainer interface{ Drain(ctx context.Context) }
@@ -81,8 +88,9 @@ type Manifest struct {
 	// standard, "x-volatile": true marks a field that changes while the plugin
 	// runs, and "x-provider": true one that names a provider; "format": "regex"
 	// is checked.
-	Schema json.RawMessage
-	Judge  bool // implements Judge
+	Schema   json.RawMessage
+	Judge    bool // implements Judge
+	Operator bool // implements Operator
 }
 
 // HookSpec says how a plugin takes part in llm/stream.
@@ -114,16 +122,28 @@ type Provider struct {
 	Name     string   `json:"name"`
 	Models   []Model  `json:"models,omitempty"` // in the order the vendor advertises them
 	Keys     []string `json:"keys,omitempty"`   // fingerprints, in the pool's order
+	Egress   string   `json:"egress,omitempty"` // where prompts go, in the user's words: "eu", "local"; "" unknown
 	Loopback bool     `json:"loopback,omitempty"`
 }
 
 // Model is what a provider offers.
 type Model struct {
 	ID           string   `json:"id"`
-	Context      int      `json:"context,omitempty"`    // tokens, 0 unknown
-	MaxOutput    int      `json:"max_output,omitempty"` // tokens, 0 unknown
-	Capabilities []string `json:"capabilities,omitempty"`
+	Context      int      `json:"context,omitempty"`      // tokens, 0 unknown
+	MaxOutput    int      `json:"max_output,omitempty"`   // tokens, 0 unknown
+	Capabilities []string `json:"capabilities,omitempty"` // of the Cap constants; nil unknown
 }
+
+// What a model can do, as [Model].Capabilities names it.
+const (
+	CapTools         = "tools"
+	CapParallelTools = "parallel_tools"
+	CapVision        = "vision"    // images
+	CapDocuments     = "documents" // PDF and the like
+	CapReasoning     = "reasoning"
+	CapStructured    = "structured" // answers that follow a JSON schema
+	CapStreaming     = "streaming"
+)
 
 // Provider finds a provider by name.
 func (c Catalogue) Provider(name string) (Provider, bool) {

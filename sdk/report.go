@@ -19,6 +19,9 @@ type Decision struct {
 	// Changes are the circuits that this failure moved.
 	Changes []Change `json:"changes,omitempty"`
 	Skipped []Skip   `json:"skipped,omitempty"`
+
+	Delay time.Duration `json:"delay,omitempty"` // before the next attempt
+	Left  time.Duration `json:"left,omitempty"`  // of the request's time, 0 if it has no bound
 }
 
 // Action is what happens to a request after a failure.
@@ -34,7 +37,7 @@ const (
 
 // Change is one circuit's move.
 type Change struct {
-	Target string       `json:"target"` // a route, or a vendor's name
+	Target string       `json:"target"` // vendor, vendor/model, vendor#key or vendor#key/model
 	From   CircuitState `json:"from"`
 	To     CircuitState `json:"to"`
 	Until  time.Time    `json:"until,omitzero"`
@@ -52,6 +55,7 @@ const (
 // Status is a plugin's view of the world, for people.
 type Status struct {
 	Targets []TargetStatus `json:"targets"`
+	Orders  []Order        `json:"orders,omitempty"` // of a person, in force
 }
 
 // TargetStatus is the health of one route, vendor or key. Only targets that
@@ -66,4 +70,28 @@ type TargetStatus struct {
 	Reason   string       `json:"reason,omitempty"`
 	Failures int          `json:"failures,omitempty"` // consecutive, not yet tripped
 	Trips    int          `json:"trips,omitempty"`    // consecutive
+}
+
+// Verb is what a person orders.
+type Verb string
+
+const (
+	VerbClear   Verb = "clear"   // forget what stands against the target
+	VerbDisable Verb = "disable" // nothing is sent there
+	VerbEnable  Verb = "enable"  // end disable, drain and pin
+	VerbPin     Verb = "pin"     // only there
+	VerbDrain   Verb = "drain"   // what has begun there may go on, nothing else is sent there
+)
+
+// Verbs are all of them.
+func Verbs() []Verb { return []Verb{VerbClear, VerbDisable, VerbEnable, VerbPin, VerbDrain} }
+
+// Order is a person's decision about a target: a vendor, a route, a key, or a
+// policy of the plugin ("policy:fallback").
+type Order struct {
+	Verb   Verb      `json:"verb"`
+	Target string    `json:"target"`
+	At     time.Time `json:"at"`
+	Until  time.Time `json:"until,omitzero"` // zero: until it is taken back
+	Note   string    `json:"note,omitempty"`
 }

@@ -28,6 +28,7 @@ type Request struct {
 	Stream       bool              // the caller wants events as they come
 	Conversation string            // stable over the turns of one conversation, "" if unknown
 	Shape        Shape             // size and used capabilities
+	Wants        Wants             // what whoever serves must respect
 	Metadata     map[string]string // made by the host, never by a client; do not modify
 }
 
@@ -48,12 +49,22 @@ func (r Route) String() string {
 	return r.Provider + "/" + r.Model
 }
 
+// Wants is what the caller, or the alias that it named, demands beyond what the
+// request itself uses. Names that a listener does not know are its to refuse.
+type Wants struct {
+	Budget    string `json:"budget,omitempty"`     // a named budget, "" the default
+	Contract  string `json:"contract,omitempty"`   // a named contract, "" none
+	Strict    bool   `json:"strict,omitempty"`     // the chosen route and no other
+	SameModel bool   `json:"same_model,omitempty"` // no other model than the chosen one
+}
+
 // Shape is what a request needs from whoever serves it.
 type Shape struct {
 	PromptTokens  int  `json:"prompt_tokens"` // estimated, about 4 bytes a token
 	Messages      int  `json:"messages"`
 	Tools         int  `json:"tools"`
 	Images        int  `json:"images"`
+	Documents     int  `json:"documents"`
 	ParallelTools bool `json:"parallel_tools"`
 	Structured    bool `json:"structured"`  // the answer must follow a JSON schema
 	Reasoning     bool `json:"reasoning"`   // reasoning was asked for

@@ -10,35 +10,92 @@ import (
 )
 
 // backend keeps items under whole keys (namespaces are part of the key). Every
-// change gets a revision that is higher than any before it, also higher than
-// those of a store that was lost: revisions of a new store begin at the Unix
-// time in microseconds. An expired item is absent everywhere, at once.
+// put and removal gets a revision that is higher than any before it, also higher
+// than those of a store that was lost: revisions of a new store begin at the
+// Unix time in microseconds. An expired item is absent everywhere, at once.
 //
-// A deleted item stays as a tombstone, an item with Deleted set that expires
+// A removed item stays as a tombstone, an item with Deleted set that expires
 // after tombstoneLife, so that watchers in other processes hear of it.
 //
-// Errors other than sdk.ErrNotFound are the backend's own troubles. Methods are
+// Errors other than those of sdk are the backend's own troubles. Methods are
 // safe for concurrent use and obey ctx.
 type backend interface {
 	// get returns one item, or sdk.ErrNotFound.
 	get(ctx context.Context, key string) (sdk.Item, error)
-	// scan returns the items under prefix whose revision is above after, in
-	// key order, tombstones included.
-	scan(ctx context.Context, prefix string, after uint64) ([]sdk.Item, error)
-	// update replaces the item at key by what f makes of it, as one atomic
-	// step, and returns the new revision. f gets the zero item if there is
-	// none, and the revision that its result will have. It sets Data, Expires
-	// and Deleted; with an error, which update returns, nothing is changed. f
-	// may be called more than once.
-	update(ctx context.Context, key string, f updater) (uint64, error)
-	// revision returns the latest revision.
+	// list returns the items under prefix, in key order.
+	list(ctx context.Context, prefix string) ([]sdk.Item, error)
+	// since returns the items under prefix whose revision is above after,
+	// tombstones included, in order of revisions.
+	since(ctx context.Context, prefix string, after uint64) ([]sdk.Item, error)
+	// update makes one change of the item at key, as one atomic step, and
+	// returns the item's revision then. The error is sdk.ErrConflict if the
+	// change's condition does not hold, sdk.ErrNotFound if there is nothing to
+	// extend or remove.
+	update(ctx context.Context, key string, c change) (uint64, error)
+	// revision returns the latest revision, 0 if there was never a change.
 	revision(ctx context.Context) (uint64, error)
-	// changed returns a channel that is closed after the next change by any
-	// process; at once for changes of this one.
+	// changed returns a channel that is closed after the next put or removal
+	// by any process; at once for those of this one.
 	changed() <-chan struct{}
 }
 
-type updater func(old sdk.Item, rev uint64) (sdk.Item, error)
+// change is what update does.
+type change struct {
+	verb verb
+	only bool          // only if the item is at revision at, 0: is absent
+	at   uint64        // for only
+	data []byte        // for put
+	ttl  time.Duration // for put and extend: time to live from now, 0: for ever
+}
+
+type verb uint8
+
+const (
+	put    verb = iota // a new revision of the item
+	extend             // a new end of the same revision; nobody hears of it
+	remove             // a tombstone
+)
+
+func (v verb) String() string {
+	switch v {
+	case put:
+		return "put"
+	case extend:
+		return "extend"
+	case remove:
+		return "remove"
+	}
+	return "unknown"
+}
+
+// apply returns what c makes of old, the zero item if there is none. Rev is the
+// revision of a new one.
+func (c change) apply(old sdk.Item, rev uint64) (sdk.Item, error) {
+	if c.only && old.Revision != c.at {
+		return sdk.Item{}, sdk.ErrConflict
+	}
+	if c.verb != put && old.Revision == 0 {
+		return sdk.Item{}, sdk.ErrNotFound
+	}
+	switch c.verb {
+	case extend:
+		old.Expires = expiry(c.ttl)
+		return old, nil
+	case remove:
+		return sdk.Item{Revision: rev, Deleted: true, Expires: expiry(tombstoneLife)}, nil
+	}
+	return sdk.Item{Revision: rev, Data: c.data, Expires: expiry(c.ttl)}, nil
+}
+
+// expiry returns the moment ttl from now, rounded up to what backends store; the
+// zero time for 0.
+func expiry(ttl time.Duration) time.Time {
+	if ttl == 0 {
+		return time.Time{}
+	}
+	const unit = time.Millisecond
+	return time.Now().Add(ttl + unit - 1).Truncate(unit)
+}
 
 // tombstoneLife is how long a deletion can be heard of by a watcher whose
 // store was out of reach.

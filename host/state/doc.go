@@ -1,17 +1,19 @@
 // Package state is the host's store: the small key-value store that plugins
 // see as sdk.State, the records of requests, and the last status of each
 // plugin. One [Store] serves a profile; several processes may open the same
-// folder and see each other's changes within a second.
+// folder, or several machines the same [Redis], and see each other's changes
+// within a second.
 //
 // # Order of things
 //
 // An operation runs [Namespace] or [Records] → guard → backend or journal. The
 // guard gives it at most 100 ms (1 s for records, which only people wait for)
 // and turns every trouble of the store into sdk.ErrUnavailable, which it
-// reports once an outage. The rules of sdk.State, revisions, conflicts and leases, are made in
-// Namespace out of one primitive, backend.update; a backend only keeps items.
-// There are two backends, memory and file (SQLite), which are journals too. One
-// for several machines would be a backend only: records stay on the machine.
+// reports once an outage. The rules of sdk.State are made in Namespace out of
+// one primitive, backend.update: a put, an extension or a removal, if the item
+// is at a certain revision. There are three backends, memory, file (SQLite) and
+// remote (Redis). The first two are journals too: records and statuses stay on
+// the machine.
 //
 // # The file
 //
@@ -21,6 +23,30 @@
 // tried again; one that was moved or removed is begun anew; a corrupt one is
 // set aside as spillway.db.corrupt-TIME and never deleted. Operations never
 // wait for that: while there is no file they fail at once.
+//
+// # The Redis
+//
+// The remote backend keeps a profile's namespaces in a Redis from version 6, or
+// a Valkey: one server, its primary, or a proxy before it. A cluster is not
+// supported, although all keys are in one slot, {prefix}. What the keys are
+// stands in lua/common.lua; an operation is one script, hence one round trip and
+// one atomic step, and time is the server's. A server that evicts keys may end
+// leases early: its maxmemory-policy should be noeviction.
+//
+// Opening the store does not wait for a connection, and no operation is tried
+// twice: the next one is the next try. Once as many connections as the pool has
+// could not be made, operations fail at once, and one connection a second is
+// tried.
+//
+// Scripts publish each revision on a channel. A watcher that is told of one asks
+// for all changes since the last that it knows, and does so after each
+// subscription, so a lost message is a late one. Where nothing can be heard it
+// asks every half second.
+//
+// A server that has lost its data goes on with revisions above all before,
+// because they are at least the time in microseconds, and so are generations of
+// leases. Watchers are not told of such a loss: a plugin keeps what it knows, and
+// its swaps are conflicts until it reads again.
 //
 // # Records
 //

@@ -65,9 +65,8 @@ type spoiled struct {
 }
 
 var (
-	errOpening = errors.New("state file is being opened")
-	errClosed  = errors.New("store is closed")
-	errMoved   = errors.New("state file was moved or removed")
+	errClosed = errors.New("store is closed")
+	errMoved  = errors.New("state file was moved or removed")
 )
 
 // openFile starts the backend. The error is ErrNewer, or a fault of dir.
@@ -81,7 +80,7 @@ func openFile(dir string, o Options) (*file, error) {
 		limit:    o.Limit,
 		maxBytes: o.MaxBytes,
 		log:      o.Log,
-		why:      errOpening,
+		why:      fmt.Errorf("%s: not opened yet: another process has locked it, or the disk is slow", filepath.Join(dir, fileName)),
 		broken:   make(chan struct{}, 1),
 	}
 	life, end := context.WithCancel(context.Background())

@@ -50,19 +50,28 @@ func scanItem(row interface{ Scan(...any) error }) (sdk.Item, error) {
 	return it, nil
 }
 
-func (f *file) scan(ctx context.Context, prefix string, after uint64) ([]sdk.Item, error) {
+func (f *file) list(ctx context.Context, prefix string) ([]sdk.Item, error) {
+	return f.find(ctx, prefix, "deleted = 0 AND "+live+" ORDER BY key", time.Now().UnixMilli())
+}
+
+func (f *file) since(ctx context.Context, prefix string, after uint64) ([]sdk.Item, error) {
+	return f.find(ctx, prefix, "rev > ? AND "+live+" ORDER BY rev", int64(after), time.Now().UnixMilli())
+}
+
+// find returns the items under prefix of which the condition holds.
+func (f *file) find(ctx context.Context, prefix, condition string, args ...any) ([]sdk.Item, error) {
 	db, err := f.use()
 	if err != nil {
 		return nil, err
 	}
-	items, err := db.scan(ctx, prefix, after)
+	items, err := db.find(ctx, prefix, condition, args)
 	return items, f.judge(db, err)
 }
 
-func (db *database) scan(ctx context.Context, prefix string, after uint64) ([]sdk.Item, error) {
+func (db *database) find(ctx context.Context, prefix, condition string, args []any) ([]sdk.Item, error) {
 	rows, err := db.read.QueryContext(ctx,
-		"SELECT "+itemColumns+" FROM items WHERE key >= ? AND key < ? AND rev > ? AND "+live+" ORDER BY key",
-		prefix, beyond(prefix), int64(after), time.Now().UnixMilli())
+		"SELECT "+itemColumns+" FROM items WHERE key >= ? AND key < ? AND "+condition,
+		append([]any{prefix, beyond(prefix)}, args...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -85,20 +94,22 @@ func beyond(prefix string) string {
 	return prefix[:end] + string([]byte{prefix[end] + 1})
 }
 
-func (f *file) update(ctx context.Context, key string, u updater) (uint64, error) {
+func (f *file) update(ctx context.Context, key string, c change) (uint64, error) {
 	db, err := f.use()
 	if err != nil {
 		return 0, err
 	}
-	rev, err := db.update(ctx, key, u)
+	rev, err := db.update(ctx, key, c)
 	if err != nil {
 		return 0, f.judge(db, err)
 	}
-	f.signal.fire()
+	if c.verb != extend {
+		f.signal.fire()
+	}
 	return rev, nil
 }
 
-func (db *database) update(ctx context.Context, key string, u updater) (uint64, error) {
+func (db *database) update(ctx context.Context, key string, c change) (uint64, error) {
 	tx, err := db.write.BeginTx(ctx, nil)
 	if err != nil {
 		return 0, err
@@ -109,12 +120,17 @@ func (db *database) update(ctx context.Context, key string, u updater) (uint64, 
 		return 0, err
 	}
 	var rev uint64
-	if err := tx.QueryRowContext(ctx, "UPDATE revision SET n = n + 1 RETURNING n").Scan(&rev); err != nil {
+	if err := tx.QueryRowContext(ctx, "SELECT n FROM revision").Scan(&rev); err != nil {
 		return 0, err
 	}
-	next, err := u(old, rev)
+	next, err := c.apply(old, rev+1)
 	if err != nil {
 		return 0, err
+	}
+	if next.Revision > rev {
+		if _, err := tx.ExecContext(ctx, "UPDATE revision SET n = ?", int64(next.Revision)); err != nil {
+			return 0, err
+		}
 	}
 	var expires int64
 	if !next.Expires.IsZero() {
@@ -123,11 +139,11 @@ func (db *database) update(ctx context.Context, key string, u updater) (uint64, 
 	_, err = tx.ExecContext(ctx,
 		"INSERT INTO items ("+itemColumns+") VALUES (?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET "+
 			"rev = excluded.rev, expires = excluded.expires, deleted = excluded.deleted, data = excluded.data",
-		key, int64(rev), expires, next.Deleted, append([]byte{}, next.Data...)) // nil would be NULL
+		key, int64(next.Revision), expires, next.Deleted, append([]byte{}, next.Data...)) // nil would be NULL
 	if err != nil {
 		return 0, err
 	}
-	return rev, tx.Commit()
+	return next.Revision, tx.Commit()
 }
 
 func (f *file) revision(ctx context.Context) (rev uint64, err error) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -15,21 +16,30 @@ import (
 	"spillway/sdk"
 )
 
-// logged keeps the messages of log records.
+// logged keeps the messages of log records, and everything they say.
 type logged struct {
 	slog.Handler
 	mu       sync.Mutex
 	messages []string
+	text     strings.Builder
 }
 
 func newLogged() *logged { return &logged{Handler: slog.DiscardHandler} }
 
 func (l *logged) Enabled(context.Context, slog.Level) bool { return true }
 
+func (l *logged) WithAttrs([]slog.Attr) slog.Handler { return l }
+
 func (l *logged) Handle(_ context.Context, r slog.Record) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.messages = append(l.messages, r.Message)
+	l.text.WriteString(r.Message)
+	r.Attrs(func(a slog.Attr) bool {
+		l.text.WriteString(" " + a.String())
+		return true
+	})
+	l.text.WriteString("\n")
 	return nil
 }
 
@@ -37,6 +47,13 @@ func (l *logged) all() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.messages)
+}
+
+// said is everything that was logged.
+func (l *logged) said() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
 }
 
 const (

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -60,41 +61,53 @@ func (m *memory) get(_ context.Context, key string) (sdk.Item, error) {
 	return it, nil
 }
 
-func (m *memory) scan(_ context.Context, prefix string, after uint64) ([]sdk.Item, error) {
+func (m *memory) list(_ context.Context, prefix string) ([]sdk.Item, error) {
+	found := m.find(prefix, func(it sdk.Item) bool { return !it.Deleted })
+	slices.SortFunc(found, func(a, b sdk.Item) int { return strings.Compare(a.Key, b.Key) })
+	return found, nil
+}
+
+func (m *memory) since(_ context.Context, prefix string, after uint64) ([]sdk.Item, error) {
+	found := m.find(prefix, func(it sdk.Item) bool { return it.Revision > after })
+	slices.SortFunc(found, func(a, b sdk.Item) int { return cmp.Compare(a.Revision, b.Revision) })
+	return found, nil
+}
+
+// find returns the items under prefix that have not expired and are wanted.
+func (m *memory) find(prefix string, wanted func(sdk.Item) bool) []sdk.Item {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := time.Now()
 	var found []sdk.Item
 	for key, it := range m.items {
-		if it.Revision > after && strings.HasPrefix(key, prefix) && !expired(it, now) {
+		if strings.HasPrefix(key, prefix) && !expired(it, now) && wanted(it) {
 			it.Key, it.Data = key, slices.Clone(it.Data)
 			found = append(found, it)
 		}
 	}
-	slices.SortFunc(found, func(a, b sdk.Item) int { return strings.Compare(a.Key, b.Key) })
-	return found, nil
+	return found
 }
 
-func (m *memory) update(_ context.Context, key string, f updater) (uint64, error) {
-	rev, err := m.replace(key, f)
-	if err == nil {
+func (m *memory) update(_ context.Context, key string, c change) (uint64, error) {
+	rev, err := m.replace(key, c)
+	if err == nil && c.verb != extend {
 		m.signal.fire()
 	}
 	return rev, err
 }
 
-func (m *memory) replace(key string, f updater) (uint64, error) {
+func (m *memory) replace(key string, c change) (uint64, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	next, err := f(m.at(key), m.rev+1)
+	next, err := c.apply(m.at(key), m.rev+1)
 	if err != nil {
 		return 0, err
 	}
-	m.rev++
-	next.Revision, next.Data = m.rev, slices.Clone(next.Data)
+	m.rev = max(m.rev, next.Revision)
+	next.Data = slices.Clone(next.Data)
 	m.items[key] = next
 	m.sweep()
-	return m.rev, nil
+	return next.Revision, nil
 }
 
 // sweep removes expired items, whenever their number may have doubled.

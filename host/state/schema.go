@@ -8,7 +8,7 @@ import (
 )
 
 // ErrNewer means that the file was written by a newer spillway.
-var ErrNewer = errors.New("state file is from a newer spillway")
+var ErrNewer = errors.New("written by a newer spillway")
 
 // schemas returns the steps that make the schema, oldest first. A released one
 // never changes; user_version counts those that were taken.
@@ -59,7 +59,7 @@ func migrate(ctx context.Context, db *sql.DB) error {
 		return err
 	}
 	if version > len(steps) {
-		return fmt.Errorf("%w: it has schema %d, this one knows up to %d", ErrNewer, version, len(steps))
+		return fmt.Errorf("%w: it has schema %d, this one knows up to %d; install that one, or move the file away to begin anew", ErrNewer, version, len(steps))
 	}
 	for ; version < len(steps); version++ {
 		if _, err := tx.ExecContext(ctx, steps[version]); err != nil {

@@ -31,8 +31,8 @@ type PluginStatus struct {
 
 // statuses are the reports that wait to be stored, one a plugin.
 type statuses struct {
-	store *Store
-	poke  func()
+	part *part
+	poke func()
 
 	mu      sync.Mutex
 	pending map[string]PluginStatus
@@ -50,7 +50,7 @@ func (s *Store) PutStatus(plugin string, st sdk.Status) {
 // plugins.
 func (s *Store) Statuses(ctx context.Context) ([]PluginStatus, error) {
 	_ = s.statuses.flush(ctx) // a full file can still be read
-	items, err := s.list(ctx, statusRoot, "")
+	items, err := s.local.list(ctx, statusRoot, "")
 	if err != nil {
 		return nil, err
 	}
@@ -103,13 +103,11 @@ func (b *statuses) flush(ctx context.Context) error {
 		}
 		data, err := json.Marshal(st)
 		if err != nil || len(data) > maxStatus {
-			b.store.guard.log.Warn("status dropped", "plugin", st.Plugin, "bytes", len(data), "err", err)
+			b.part.guard.log.Warn("status dropped", "plugin", st.Plugin, "bytes", len(data), "err", err)
 			continue
 		}
 		key := statusRoot + url.PathEscape(st.Plugin)
-		_, err = b.store.update(ctx, key, func(sdk.Item, uint64) (sdk.Item, error) {
-			return sdk.Item{Data: data, Expires: expiry(statusLife)}, nil
-		})
+		_, err = b.part.update(ctx, key, change{data: data, ttl: statusLife})
 		if err != nil {
 			b.giveBack(st)
 			return err

@@ -14,6 +14,10 @@ import (
 type Options struct {
 	Log *slog.Logger // nil: none
 
+	// Redis is where the namespaces of all machines are; nil: they are in the
+	// file, or in memory, like the records and statuses of this one.
+	Redis *Redis
+
 	// Limit of one operation of a plugin; default 100 ms. Reading and writing
 	// records has ten times as much.
 	Limit time.Duration
@@ -44,12 +48,12 @@ func (o Options) withDefaults() Options {
 
 // Store is a profile's state. It is safe for concurrent use.
 type Store struct {
-	guard    guard
-	items    backend
+	local    *part // what stays on this machine
+	shared   *part // the namespaces
 	records  *Records
 	statuses *statuses
 	writer   *writer
-	closeDB  func() // ends the backend
+	closeDB  func() // ends the backends
 
 	life context.Context // ends when Close begins
 	end  context.CancelFunc
@@ -62,7 +66,7 @@ type Store struct {
 // Open opens the store in a folder, which is made if its parent exists. The
 // error is ErrNewer, or a fault of dir itself. A store that is out of reach is
 // no error: it is reported to the log, and its operations return
-// sdk.ErrUnavailable until it is back.
+// sdk.ErrUnavailable until it is back. Open does not wait for a Redis.
 func Open(dir string, o Options) (*Store, error) {
 	o = o.withDefaults()
 	f, err := openFile(dir, o)
@@ -72,24 +76,31 @@ func Open(dir string, o Options) (*Store, error) {
 	return newStore(f, f, f.close, o), nil
 }
 
-// NewMemory returns an empty store that nobody else sees and nothing survives.
+// NewMemory returns an empty store that nobody else sees and nothing survives,
+// what is in a Redis excepted.
 func NewMemory(o Options) *Store {
 	m := newMemory()
 	return newStore(m, m, func() {}, o.withDefaults())
 }
 
 func newStore(items backend, j journal, closeDB func(), o Options) *Store {
-	s := &Store{
-		guard:   guard{log: o.Log, limit: o.Limit, bulk: 10 * o.Limit},
-		items:   items,
-		closeDB: closeDB,
+	g := &guard{log: o.Log, limit: o.Limit, bulk: 10 * o.Limit}
+	s := &Store{local: &part{guard: g, items: items}, closeDB: closeDB}
+	s.shared = s.local
+	if o.Redis != nil {
+		r := openRemote(*o.Redis, o.Limit)
+		s.shared = &part{
+			guard: &guard{log: o.Log.With("store", o.Redis.String()), limit: o.Limit},
+			items: r,
+		}
+		s.closeDB = func() { r.close(); closeDB() }
 	}
 	s.life, s.end = context.WithCancel(context.Background())
 	s.records = &Records{
-		journal: j, guard: &s.guard, log: o.Log, keep: o.Keep, keepFor: o.KeepFor,
+		journal: j, guard: g, log: o.Log, keep: o.Keep, keepFor: o.KeepFor,
 	}
-	s.statuses = &statuses{store: s, pending: make(map[string]PluginStatus)}
-	s.writer = startWriter(s.guard.bulk, s.flush)
+	s.statuses = &statuses{part: s.local, pending: make(map[string]PluginStatus)}
+	s.writer = startWriter(g.bulk, s.flush)
 	s.records.poke, s.statuses.poke = s.writer.poke, s.writer.poke
 	return s
 }
@@ -118,9 +129,9 @@ func (s *Store) spawn(ctx context.Context, run func(context.Context)) error {
 	return nil
 }
 
-// Close ends the watchers, stores what is queued, within the limit of records, and
-// closes the file. Later operations return sdk.ErrUnavailable. Leases stay
-// until they expire. Closing again does nothing.
+// Close ends the watchers, stores what is queued, within the limit of records,
+// and closes the file and the connections. Later operations return
+// sdk.ErrUnavailable. Leases stay until they expire. Closing again does nothing.
 func (s *Store) Close() {
 	s.mu.Lock()
 	again := s.closed

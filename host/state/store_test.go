@@ -49,6 +49,52 @@ func TestFilesConform(t *testing.T) {
 	})
 }
 
+// prefix of the keys in a test's own Redis.
+const prefix = "spillway:test"
+
+func parse(t *testing.T, url string) *state.Redis {
+	t.Helper()
+	r, err := state.ParseRedis(url, prefix)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestRedisConforms(t *testing.T) {
+	profile := profiles(t)
+	statetest.Run(t, func(t *testing.T) statetest.Store {
+		s := openStore(t, t.TempDir(), profile(t))
+		return func(namespace, owner string) statetest.State { return s.Namespace(namespace, owner) }
+	})
+}
+
+// TestMachinesConform opens the Redis anew for each user, as other machines do.
+func TestMachinesConform(t *testing.T) {
+	profile := profiles(t)
+	statetest.Run(t, func(t *testing.T) statetest.Store {
+		o := profile(t)
+		return func(namespace, owner string) statetest.State {
+			return openStore(t, t.TempDir(), o).Namespace(namespace, owner)
+		}
+	})
+}
+
+// profiles starts a server. Each call of the result returns the options of a
+// profile that is alone with its prefix.
+func profiles(t *testing.T) func(*testing.T) state.Options {
+	t.Helper()
+	url := statetest.NewRedis(t).URL("")
+	return func(t *testing.T) state.Options {
+		t.Helper()
+		r, err := state.ParseRedis(url, t.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return state.Options{Limit: patience, Redis: r}
+	}
+}
+
 // eventually waits until ok reports true.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()

@@ -396,7 +396,7 @@ func TestFolderRemoved(t *testing.T) {
 func TestReadOnly(t *testing.T) {
 	_, n, l := trouble(t, t.TempDir(), Options{Limit: patience})
 	recovers(t, n)
-	db, err := n.store.items.(*file).use()
+	db, err := n.part.items.(*file).use()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -436,7 +436,7 @@ func TestNewerFile(t *testing.T) {
 func TestFileSweeps(t *testing.T) {
 	_, n, _ := trouble(t, t.TempDir(), Options{Limit: patience})
 	recovers(t, n)
-	db, err := n.store.items.(*file).use()
+	db, err := n.part.items.(*file).use()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,9 +1,7 @@
 package state
 
 import (
-	"cmp"
 	"context"
-	"slices"
 	"strings"
 	"time"
 
@@ -25,21 +23,17 @@ func (n *Namespace) Watch(ctx context.Context, prefix string, f func(sdk.Item)) 
 		return err
 	}
 	// Taken before the revision is read, so that no change falls in between.
-	changed := n.store.items.changed()
-	var seen uint64
-	err := n.store.guard.read(ctx, n.store.guard.limit, func(ctx context.Context) (err error) {
-		seen, err = n.store.items.revision(ctx)
-		return err
-	})
+	changed := n.part.items.changed()
+	seen, err := n.part.revision(ctx)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	w := &watcher{store: n.store, root: n.itemPrefix(), prefix: prefix, seen: seen, f: f}
+	w := &watcher{part: n.part, root: n.itemPrefix(), prefix: prefix, seen: seen, f: f}
 	return n.store.spawn(ctx, func(ctx context.Context) { w.run(ctx, changed, err != nil) })
 }
 
 type watcher struct {
-	store  *Store
+	part   *part
 	root   string
 	prefix string
 	seen   uint64 // every change up to here was given to f
@@ -60,32 +54,22 @@ func (w *watcher) run(ctx context.Context, changed <-chan struct{}, behind bool)
 		case <-changed:
 		case <-again:
 		}
-		changed = w.store.items.changed()
+		changed = w.part.items.changed()
 		behind = w.catchUp(ctx) != nil
 	}
 }
 
 func (w *watcher) catchUp(ctx context.Context) error {
-	var latest uint64
-	var items []sdk.Item
-	err := w.store.guard.read(ctx, w.store.guard.limit, func(ctx context.Context) (err error) {
-		if latest, err = w.store.items.revision(ctx); err != nil || latest == w.seen {
-			return err
-		}
-		items, err = w.store.items.scan(ctx, w.root+w.prefix, w.seen)
-		return err
-	})
+	items, latest, err := w.part.since(ctx, w.root+w.prefix, w.seen)
 	if err != nil {
 		return err
 	}
-	slices.SortFunc(items, func(a, b sdk.Item) int { return cmp.Compare(a.Revision, b.Revision) })
 	for _, it := range items {
 		if ctx.Err() != nil {
 			return nil
 		}
 		it.Key = strings.TrimPrefix(it.Key, w.root)
 		w.f(it)
-		latest = max(latest, it.Revision)
 	}
 	w.seen = latest
 	return nil

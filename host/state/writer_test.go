@@ -73,11 +73,11 @@ func (f *flaky) putRecords(ctx context.Context, entries []entry) error {
 	return f.memory.putRecords(ctx, entries)
 }
 
-func (f *flaky) update(ctx context.Context, key string, u updater) (uint64, error) {
+func (f *flaky) update(ctx context.Context, key string, c change) (uint64, error) {
 	if err := f.err(); err != nil {
 		return 0, err
 	}
-	return f.memory.update(ctx, key, u)
+	return f.memory.update(ctx, key, c)
 }
 
 func (f *flaky) revision(ctx context.Context) (uint64, error) {
@@ -156,16 +156,14 @@ func TestWatchOutage(t *testing.T) {
 func TestMemorySweeps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory()
-		put := func(key string, expires time.Time) {
-			if _, err := m.update(t.Context(), key, func(sdk.Item, uint64) (sdk.Item, error) {
-				return sdk.Item{Expires: expires}, nil
-			}); err != nil {
+		put := func(key string, ttl time.Duration) {
+			if _, err := m.update(t.Context(), key, change{ttl: ttl}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		put("kept", time.Time{})
+		put("kept", 0)
 		for i := range 10 * minSweep {
-			put(fmt.Sprint(i), time.Now().Add(time.Millisecond))
+			put(fmt.Sprint(i), time.Millisecond)
 			time.Sleep(time.Millisecond)
 		}
 		if n := len(m.items); n > minSweep {

@@ -58,7 +58,8 @@ func failureToWire(f *sdk.Failure) *wirepb.Failure {
 		Code: valid(string(f.Code)), Cause: valid(string(f.Cause)), Scope: valid(string(f.Scope)), Phase: valid(string(f.Phase)),
 		Status: int32(f.Status), VendorCode: valid(f.VendorCode), VendorType: valid(f.VendorType),
 		Message: valid(sdk.ClipMessage(f.Message)), RetryAfter: int64(f.RetryAfter), ResetAt: nanos(f.ResetAt),
-		HintSource: valid(f.HintSource), Rule: valid(f.Rule), Generic: f.Generic, Billing: f.Billing, Attempt: int32(f.Attempt),
+		HintSource: valid(f.HintSource), Rule: valid(f.Rule), Matched: valid(sdk.ClipMessage(f.Matched)),
+		Generic: f.Generic, Billing: f.Billing, Attempt: int32(f.Attempt),
 	}
 }
 
@@ -70,7 +71,8 @@ func failureFromWire(f *wirepb.Failure) *sdk.Failure {
 		Code: sdk.Code(f.Code), Cause: sdk.Cause(f.Cause), Scope: sdk.Scope(f.Scope), Phase: sdk.Phase(f.Phase),
 		Status: int(f.Status), VendorCode: f.VendorCode, VendorType: f.VendorType,
 		Message: sdk.ClipMessage(f.Message), RetryAfter: time.Duration(f.RetryAfter), ResetAt: moment(f.ResetAt),
-		HintSource: f.HintSource, Rule: f.Rule, Generic: f.Generic, Billing: f.Billing, Attempt: int(f.Attempt),
+		HintSource: f.HintSource, Rule: f.Rule, Matched: sdk.ClipMessage(f.Matched),
+		Generic: f.Generic, Billing: f.Billing, Attempt: int(f.Attempt),
 	}
 }
 
@@ -172,27 +174,31 @@ func viewToWire(r sdk.Request) *wirepb.View {
 		Stream: r.Stream, Conversation: valid(r.Conversation), Metadata: r.Metadata,
 		Shape: &wirepb.Shape{
 			PromptTokens: int64(r.Shape.PromptTokens), Messages: int32(r.Shape.Messages),
-			Tools: int32(r.Shape.Tools), Images: int32(r.Shape.Images),
+			Tools: int32(r.Shape.Tools), Images: int32(r.Shape.Images), Documents: int32(r.Shape.Documents),
 			ParallelTools: r.Shape.ParallelTools, Structured: r.Shape.Structured,
 			Reasoning: r.Shape.Reasoning, ToolResult: r.Shape.ToolResult,
 		},
 		Dispatch: dispatchToWire(r.Dispatch),
+		Wants: &wirepb.Wants{
+			Budget: valid(r.Wants.Budget), Contract: valid(r.Wants.Contract), Strict: r.Wants.Strict, SameModel: r.Wants.SameModel,
+		},
 	}
 }
 
 func viewFromWire(v *wirepb.View) sdk.Request {
-	s := v.GetShape()
+	s, w := v.GetShape(), v.GetWants()
 	return sdk.Request{
 		Provider: v.GetRoute().GetProvider(), Model: v.GetRoute().GetModel(),
 		MaxTokens: int(v.GetMaxTokens()), Effort: v.GetEffort(),
 		Stream: v.GetStream(), Conversation: v.GetConversation(), Metadata: v.GetMetadata(),
 		Shape: sdk.Shape{
 			PromptTokens: int(s.GetPromptTokens()), Messages: int(s.GetMessages()),
-			Tools: int(s.GetTools()), Images: int(s.GetImages()),
+			Tools: int(s.GetTools()), Images: int(s.GetImages()), Documents: int(s.GetDocuments()),
 			ParallelTools: s.GetParallelTools(), Structured: s.GetStructured(),
 			Reasoning: s.GetReasoning(), ToolResult: s.GetToolResult(),
 		},
 		Dispatch: dispatchFromWire(v.GetDispatch()),
+		Wants:    sdk.Wants{Budget: w.GetBudget(), Contract: w.GetContract(), Strict: w.GetStrict(), SameModel: w.GetSameModel()},
 	}
 }
 
@@ -237,7 +243,7 @@ func outcomeFromWire(o *wirepb.Outcome) sdk.Outcome {
 
 func catalogueToWire(c sdk.Catalogue) *wirepb.Catalogue {
 	return &wirepb.Catalogue{Revision: c.Revision, Providers: convert(c.Providers, func(p sdk.Provider) *wirepb.Provider {
-		return &wirepb.Provider{Name: p.Name, Keys: p.Keys, Loopback: p.Loopback,
+		return &wirepb.Provider{Name: p.Name, Keys: p.Keys, Loopback: p.Loopback, Egress: p.Egress,
 			Models: convert(p.Models, func(m sdk.Model) *wirepb.Model {
 				return &wirepb.Model{Id: m.ID, Context: int64(m.Context), MaxOutput: int64(m.MaxOutput), Capabilities: m.Capabilities}
 			})}
@@ -246,7 +252,7 @@ func catalogueToWire(c sdk.Catalogue) *wirepb.Catalogue {
 
 func catalogueFromWire(c *wirepb.Catalogue) sdk.Catalogue {
 	return sdk.Catalogue{Revision: c.Revision, Providers: convert(c.Providers, func(p *wirepb.Provider) sdk.Provider {
-		return sdk.Provider{Name: p.Name, Keys: p.Keys, Loopback: p.Loopback,
+		return sdk.Provider{Name: p.Name, Keys: p.Keys, Loopback: p.Loopback, Egress: p.Egress,
 			Models: convert(p.Models, func(m *wirepb.Model) sdk.Model {
 				return sdk.Model{ID: m.Id, Context: int(m.Context), MaxOutput: int(m.MaxOutput), Capabilities: m.Capabilities}
 			})}
@@ -257,6 +263,7 @@ func decisionToWire(d sdk.Decision) *wirepb.Decision {
 	w := &wirepb.Decision{
 		Id: valid(d.Call), Attempt: int32(d.Attempt), Code: valid(string(d.Code)), Scope: valid(string(d.Scope)), Rule: valid(d.Rule),
 		Action: valid(string(d.Action)), Reason: valid(d.Reason), Skipped: convert(d.Skipped, skipToWire),
+		Delay: int64(d.Delay), Left: int64(d.Left),
 		Changes: convert(d.Changes, func(c sdk.Change) *wirepb.CircuitChange {
 			return &wirepb.CircuitChange{Target: valid(c.Target), From: valid(string(c.From)), To: valid(string(c.To)), Until: nanos(c.Until)}
 		}),
@@ -271,6 +278,7 @@ func decisionFromWire(w *wirepb.Decision) sdk.Decision {
 	d := sdk.Decision{
 		Call: w.Id, Attempt: int(w.Attempt), Code: sdk.Code(w.Code), Scope: sdk.Scope(w.Scope), Rule: w.Rule,
 		Action: sdk.Action(w.Action), Reason: w.Reason, Skipped: convert(w.Skipped, skipFromWire),
+		Delay: time.Duration(w.Delay), Left: time.Duration(w.Left),
 		Changes: convert(w.Changes, func(c *wirepb.CircuitChange) sdk.Change {
 			return sdk.Change{Target: c.Target, From: sdk.CircuitState(c.From), To: sdk.CircuitState(c.To), Until: moment(c.Until)}
 		}),
@@ -288,7 +296,7 @@ func statusToWire(s sdk.Status) *wirepb.Status {
 			Scope: valid(string(t.Scope)), Target: valid(t.Target), State: valid(string(t.State)), Since: nanos(t.Since), Until: nanos(t.Until),
 			Code: valid(string(t.Code)), Reason: valid(t.Reason), Failures: int32(t.Failures), Trips: int32(t.Trips),
 		}
-	})}
+	}), Orders: convert(s.Orders, orderToWire)}
 }
 
 func statusFromWire(s *wirepb.Status) sdk.Status {
@@ -297,7 +305,15 @@ func statusFromWire(s *wirepb.Status) sdk.Status {
 			Scope: sdk.Scope(t.Scope), Target: t.Target, State: sdk.CircuitState(t.State), Since: moment(t.Since), Until: moment(t.Until),
 			Code: sdk.Code(t.Code), Reason: t.Reason, Failures: int(t.Failures), Trips: int(t.Trips),
 		}
-	})}
+	}), Orders: convert(s.Orders, orderFromWire)}
+}
+
+func orderToWire(o sdk.Order) *wirepb.Order {
+	return &wirepb.Order{Verb: valid(string(o.Verb)), Target: valid(o.Target), At: nanos(o.At), Until: nanos(o.Until), Note: valid(o.Note)}
+}
+
+func orderFromWire(o *wirepb.Order) sdk.Order {
+	return sdk.Order{Verb: sdk.Verb(o.Verb), Target: o.Target, At: moment(o.At), Until: moment(o.Until), Note: o.Note}
 }
 
 func faultToWire(f sdk.Fault) *wirepb.Fault {
@@ -316,7 +332,11 @@ func itemFromWire(i *wirepb.Item) sdk.Item {
 	return sdk.Item{Key: i.Key, Data: i.Data, Revision: i.Revision, Expires: moment(i.Expires), Deleted: i.Deleted}
 }
 
-const featureJudge = "judge"
+// Features of a manifest.
+const (
+	featureJudge    = "judge"
+	featureOperator = "operator"
+)
 
 func manifestToWire(m sdk.Manifest) *wirepb.Manifest {
 	w := &wirepb.Manifest{
@@ -326,6 +346,9 @@ func manifestToWire(m sdk.Manifest) *wirepb.Manifest {
 	}
 	if m.Judge {
 		w.Features = append(w.Features, featureJudge)
+	}
+	if m.Operator {
+		w.Features = append(w.Features, featureOperator)
 	}
 	return w
 }
@@ -340,6 +363,7 @@ func manifestFromWire(w *wirepb.Manifest) sdk.Manifest {
 	}
 	for _, f := range w.Features {
 		m.Judge = m.Judge || f == featureJudge
+		m.Operator = m.Operator || f == featureOperator
 	}
 	return m
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/go-plugin"
@@ -28,7 +29,7 @@ func Main(p sdk.Plugin) {
 	srv := NewServer(p, log)
 	go func() {
 		<-srv.Ended()
-		os.Exit(0)
+		leave()
 	}()
 	plugin.Serve(&plugin.ServeConfig{
 		HandshakeConfig: Handshake,
@@ -51,8 +52,19 @@ func watchLifeline() {
 	}
 	_, err := f.Read(make([]byte, 1))
 	if err == nil || errors.Is(err, io.EOF) {
-		os.Exit(0)
+		leave()
 	}
+}
+
+// leave ends the process. The folder of its socket, which the host has made for
+// it alone, goes too: a host that was killed cannot remove it.
+func leave() {
+	dir := os.Getenv(plugin.EnvUnixSocketDir)
+	if files, err := os.ReadDir(dir); err == nil && len(files) == 1 && files[0].Type() == os.ModeSocket {
+		os.Remove(filepath.Join(dir, files[0].Name()))
+		os.Remove(dir)
+	}
+	os.Exit(0)
 }
 
 // Logger returns a logger that writes hclog's JSON lines, which a host turns

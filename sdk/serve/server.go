@@ -126,6 +126,8 @@ func (g *guest) handle(f *wirepb.ToPlugin) {
 		g.later(func() { g.configured(c.Revision, func() error { return g.settings(c, m.Settings.Changed) }) })
 	case *wirepb.ToPlugin_Judge:
 		go g.judge(m.Judge)
+	case *wirepb.ToPlugin_Order:
+		go g.obey(m.Order)
 	case *wirepb.ToPlugin_Drain:
 		g.later(g.drain)
 	case *wirepb.ToPlugin_Hello:
@@ -254,6 +256,22 @@ func (g *guest) judge(m *wirepb.Judge) {
 		_ = g.protect("judge", func() { *f = j.Judge(context.Background(), m.Provider, *f) })
 	}
 	_ = g.send(&wirepb.ToHost{Frame: &wirepb.ToHost_Judged{Judged: &wirepb.Judged{Id: m.Id, Failure: failureToWire(f)}}})
+}
+
+func (g *guest) obey(m *wirepb.Order) {
+	err := errors.New("this plugin takes no orders")
+	if o, ok := g.plugin.(sdk.Operator); ok {
+		ctx, cancel := context.WithTimeout(context.Background(), configureTimeout)
+		defer cancel()
+		if panicked := g.protect("order", func() { err = o.Operate(ctx, orderFromWire(m)) }); panicked != nil {
+			err = panicked
+		}
+	}
+	answer := &wirepb.Obeyed{Id: m.Id}
+	if err != nil {
+		answer.Error = valid(sdk.ClipMessage(err.Error()))
+	}
+	_ = g.send(&wirepb.ToHost{Frame: &wirepb.ToHost_Obeyed{Obeyed: answer}})
 }
 
 func (g *guest) drain() {

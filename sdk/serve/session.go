@@ -140,6 +140,8 @@ func (s *Session) handle(f *wirepb.ToHost) {
 		s.answer(m.Configured.Revision, f)
 	case *wirepb.ToHost_Judged:
 		s.answer(m.Judged.Id, f)
+	case *wirepb.ToHost_Obeyed:
+		s.answer(m.Obeyed.Id, f)
 	case *wirepb.ToHost_Pong:
 		s.answer(m.Pong.Id, f)
 	case *wirepb.ToHost_Drained:
@@ -261,6 +263,25 @@ func (s *Session) Judge(ctx context.Context, provider string, f sdk.Failure) (sd
 		return *got, nil
 	}
 	return f, errors.New("judge: no failure in the answer")
+}
+
+// Operate gives the plugin a person's order. An error without a local cause is
+// the plugin's own word on what is wrong with it.
+func (s *Session) Operate(ctx context.Context, o sdk.Order) error {
+	if !s.manifest.Operator {
+		return errors.New("this plugin takes no orders")
+	}
+	id := s.number()
+	frame := orderToWire(o)
+	frame.Id = id
+	r, err := s.ask(ctx, id, &wirepb.ToPlugin{Frame: &wirepb.ToPlugin_Order{Order: frame}})
+	if err != nil {
+		return fmt.Errorf("order: %w", err)
+	}
+	if text := r.GetObeyed().GetError(); text != "" {
+		return errors.New(text)
+	}
+	return nil
 }
 
 // Ping returns nil if the process answers in time.

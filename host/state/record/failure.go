@@ -9,6 +9,7 @@ import (
 // Failure is an sdk.Failure as records show it.
 type Failure struct {
 	Code       sdk.Code  `json:"code,omitempty"`
+	Class      sdk.Class `json:"class,omitempty"`
 	Cause      sdk.Cause `json:"cause,omitempty"`
 	Scope      sdk.Scope `json:"scope,omitempty"`
 	Phase      sdk.Phase `json:"phase,omitempty"`
@@ -29,6 +30,7 @@ func FailureOf(f *sdk.Failure) Failure {
 	}
 	return Failure{
 		Code:       f.Code,
+		Class:      f.Class(),
 		Cause:      f.Cause,
 		Scope:      f.Scope,
 		Phase:      f.Phase,
@@ -76,6 +78,10 @@ func (r *Request) Decide(d sdk.Decision) {
 		}
 		a.Action, a.Why, a.DecidedBy, a.Next = d.Action, d.Reason, d.Rule, d.Target
 		a.JudgedCode, a.JudgedScope = d.Code, d.Scope
+		if d.Code != "" {
+			a.JudgedClass = d.Code.Class()
+		}
+		a.NextDelay, a.Left = Duration(d.Delay), Duration(d.Left)
 		a.Circuits, a.Passed = d.Changes, d.Skipped
 		return
 	}

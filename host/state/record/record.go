@@ -22,6 +22,12 @@ type Request struct {
 	Stream       bool      `json:"stream"`
 	Head         sdk.Route `json:"head"`                   // the route the caller chose
 	Conversation string    `json:"conversation,omitempty"` // a hash, never the text
+	Shape        sdk.Shape `json:"shape,omitzero"`         // what the request used
+	Wants        sdk.Wants `json:"wants,omitzero"`         // what it demanded besides
+	MaxTokens    int       `json:"max_tokens,omitempty"`
+	// Graph is the number of the graph that the request ran on. It rises by one
+	// each time that a process puts a changed profile in force.
+	Graph uint64 `json:"graph,omitempty"`
 
 	Outcome  Outcome    `json:"outcome"`
 	Took     Duration   `json:"took_ms"`
@@ -51,8 +57,8 @@ type Attempt struct {
 	Route   sdk.Route       `json:"route"`
 	Key     string          `json:"key,omitempty"` // fingerprint
 	Reason  string          `json:"reason,omitempty"`
-	Delay   Duration        `json:"delay_ms,omitzero"`
-	Sent    time.Time       `json:"sent,omitzero"` // zero: nothing left this machine
+	Delay   Duration        `json:"delay_ms,omitzero"` // before it was sent
+	Sent    time.Time       `json:"sent,omitzero"`     // zero: nothing left this machine
 	Skipped []sdk.Skip      `json:"skipped,omitempty"`
 
 	Dropped   []string `json:"dropped,omitempty"`   // of the request, since the vendor's dialect cannot carry it
@@ -71,10 +77,13 @@ type Attempt struct {
 	Why         string       `json:"why,omitempty"`        // reason of the action
 	DecidedBy   string       `json:"decided_by,omitempty"` // rule of the action
 	JudgedCode  sdk.Code     `json:"judged_code,omitempty"`
+	JudgedClass sdk.Class    `json:"judged_class,omitempty"`
 	JudgedScope sdk.Scope    `json:"judged_scope,omitempty"`
 	Next        *sdk.Route   `json:"next,omitempty"`     // where the request went
 	Circuits    []sdk.Change `json:"circuits,omitempty"` // moved by this failure
 	Passed      []sdk.Skip   `json:"passed,omitempty"`   // candidates passed over on the way to Next
+	NextDelay   Duration     `json:"next_delay_ms,omitzero"`
+	Left        Duration     `json:"left_ms,omitzero"` // of the request's time, when that was decided
 }
 
 // AttemptOutcome is how an attempt ended. It is empty while it runs.

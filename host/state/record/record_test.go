@@ -17,6 +17,7 @@ func sample() Request {
 	r := Request{
 		ID: "req_1", Started: at, Dialect: "anthropic", Stream: true,
 		Head:    sdk.Route{Provider: "anthropic", Model: "claude"},
+		Graph:   3,
 		Outcome: OKAfterFallback, Took: Duration(1500 * time.Millisecond),
 		Attempts: []Attempt{
 			{N: 1, Kind: sdk.KindPrimary, Route: sdk.Route{Provider: "anthropic", Model: "claude"}, Key: "f00d"},
@@ -25,7 +26,7 @@ func sample() Request {
 	}
 	r.Decide(sdk.Decision{
 		Attempt: 1, Code: sdk.CodeQuota, Scope: sdk.ScopeVendor, Rule: "phrase.weekly-limit",
-		Action: sdk.ActionFallback, Reason: "quota", Target: &kimi,
+		Action: sdk.ActionFallback, Reason: "quota", Target: &kimi, Delay: 250 * time.Microsecond, Left: 90 * time.Second,
 		Changes: []sdk.Change{{Target: "anthropic", From: sdk.CircuitClosed, To: sdk.CircuitOpen, Until: at.Add(time.Hour)}},
 	})
 	r.Attempts[0].End(sdk.Outcome{
@@ -48,16 +49,18 @@ const sampleJSON = `{
   "dialect": "anthropic",
   "stream": true,
   "head": {"provider": "anthropic", "model": "claude"},
+  "graph": 3,
   "outcome": "ok_after_fallback",
   "took_ms": 1500,
   "attempts": [
     {
       "n": 1, "kind": "primary", "route": {"provider": "anthropic", "model": "claude"}, "key": "f00d",
       "sent": "2026-03-01T12:00:00Z", "outcome": "failed", "committed": false, "took_ms": 12.346,
-      "code": "RATE_LIMIT", "scope": "route", "phase": "response", "status": 429,
+      "code": "RATE_LIMIT", "class": "transient", "scope": "route", "phase": "response", "status": 429,
       "message": "weekly limit reached", "retry_after_ms": 2000, "hint_source": "retry-after", "rule": "status.429",
       "action": "fallback", "why": "quota", "decided_by": "phrase.weekly-limit",
-      "judged_code": "QUOTA", "judged_scope": "vendor", "next": {"provider": "kimi-coding", "model": "k2"},
+      "judged_code": "QUOTA", "judged_class": "deterministic", "judged_scope": "vendor",
+      "next": {"provider": "kimi-coding", "model": "k2"}, "next_delay_ms": 0.25, "left_ms": 90000,
       "circuits": [{"target": "anthropic", "from": "closed", "to": "open", "until": "2026-03-01T13:00:00Z"}]
     },
     {

@@ -106,7 +106,7 @@ func (x Attempt_Commit) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Attempt_Commit.Descriptor instead.
 func (Attempt_Commit) EnumDescriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{16, 0}
+	return file_plugin_proto_rawDescGZIP(), []int{17, 0}
 }
 
 type Service_Op int32
@@ -176,7 +176,7 @@ func (x Service_Op) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Service_Op.Descriptor instead.
 func (Service_Op) EnumDescriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{38, 0}
+	return file_plugin_proto_rawDescGZIP(), []int{41, 0}
 }
 
 type HostInfo struct {
@@ -244,7 +244,7 @@ type Manifest struct {
 	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	Version       string                 `protobuf:"bytes,2,opt,name=version,proto3" json:"version,omitempty"`
 	Minor         uint32                 `protobuf:"varint,3,opt,name=minor,proto3" json:"minor,omitempty"`                       // of this protocol, as the plugin knows it: 1
-	Features      []string               `protobuf:"bytes,4,rep,name=features,proto3" json:"features,omitempty"`                  // "judge"; later "plan"
+	Features      []string               `protobuf:"bytes,4,rep,name=features,proto3" json:"features,omitempty"`                  // "judge", "operator"; later "plan"
 	Schema        []byte                 `protobuf:"bytes,5,opt,name=schema,proto3" json:"schema,omitempty"`                      // JSON Schema of the configuration; none: anything goes
 	MaxDepth      uint32                 `protobuf:"varint,6,opt,name=max_depth,json=maxDepth,proto3" json:"max_depth,omitempty"` // calls re-entered deeper than this are not asked about
 	Models        []string               `protobuf:"bytes,7,rep,name=models,proto3" json:"models,omitempty"`                      // globs on provider/model; none: all
@@ -377,6 +377,7 @@ type ToPlugin struct {
 	//	*ToPlugin_Change
 	//	*ToPlugin_Ping
 	//	*ToPlugin_Drain
+	//	*ToPlugin_Order
 	Frame         isToPlugin_Frame `protobuf_oneof:"frame"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -552,6 +553,15 @@ func (x *ToPlugin) GetDrain() *Drain {
 	return nil
 }
 
+func (x *ToPlugin) GetOrder() *Order {
+	if x != nil {
+		if x, ok := x.Frame.(*ToPlugin_Order); ok {
+			return x.Order
+		}
+	}
+	return nil
+}
+
 type isToPlugin_Frame interface {
 	isToPlugin_Frame()
 }
@@ -612,6 +622,10 @@ type ToPlugin_Drain struct {
 	Drain *Drain `protobuf:"bytes,15,opt,name=drain,proto3,oneof"`
 }
 
+type ToPlugin_Order struct {
+	Order *Order `protobuf:"bytes,20,opt,name=order,proto3,oneof"`
+}
+
 func (*ToPlugin_Hello) isToPlugin_Frame() {}
 
 func (*ToPlugin_Catalogue) isToPlugin_Frame() {}
@@ -640,6 +654,8 @@ func (*ToPlugin_Ping) isToPlugin_Frame() {}
 
 func (*ToPlugin_Drain) isToPlugin_Frame() {}
 
+func (*ToPlugin_Order) isToPlugin_Frame() {}
+
 // ToHost is a frame from the plugin. Attempt, Drop, Finish, OpenRelay and NeedBody
 // carry the turn's call.
 type ToHost struct {
@@ -661,6 +677,7 @@ type ToHost struct {
 	//	*ToHost_Probe
 	//	*ToHost_Pong
 	//	*ToHost_Drained
+	//	*ToHost_Obeyed
 	Frame         isToHost_Frame `protobuf_oneof:"frame"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -836,6 +853,15 @@ func (x *ToHost) GetDrained() *Drained {
 	return nil
 }
 
+func (x *ToHost) GetObeyed() *Obeyed {
+	if x != nil {
+		if x, ok := x.Frame.(*ToHost_Obeyed); ok {
+			return x.Obeyed
+		}
+	}
+	return nil
+}
+
 type isToHost_Frame interface {
 	isToHost_Frame()
 }
@@ -896,6 +922,10 @@ type ToHost_Drained struct {
 	Drained *Drained `protobuf:"bytes,15,opt,name=drained,proto3,oneof"`
 }
 
+type ToHost_Obeyed struct {
+	Obeyed *Obeyed `protobuf:"bytes,20,opt,name=obeyed,proto3,oneof"`
+}
+
 func (*ToHost_Configured) isToHost_Frame() {}
 
 func (*ToHost_Attempt) isToHost_Frame() {}
@@ -923,6 +953,8 @@ func (*ToHost_Probe) isToHost_Frame() {}
 func (*ToHost_Pong) isToHost_Frame() {}
 
 func (*ToHost_Drained) isToHost_Frame() {}
+
+func (*ToHost_Obeyed) isToHost_Frame() {}
 
 // Hello is the first frame of a session.
 type Hello struct {
@@ -1300,6 +1332,7 @@ type Shape struct {
 	Structured    bool                   `protobuf:"varint,6,opt,name=structured,proto3" json:"structured,omitempty"`
 	Reasoning     bool                   `protobuf:"varint,7,opt,name=reasoning,proto3" json:"reasoning,omitempty"`
 	ToolResult    bool                   `protobuf:"varint,8,opt,name=tool_result,json=toolResult,proto3" json:"tool_result,omitempty"`
+	Documents     int32                  `protobuf:"varint,9,opt,name=documents,proto3" json:"documents,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1390,6 +1423,83 @@ func (x *Shape) GetToolResult() bool {
 	return false
 }
 
+func (x *Shape) GetDocuments() int32 {
+	if x != nil {
+		return x.Documents
+	}
+	return 0
+}
+
+// Wants is what whoever serves must respect, beyond what the request uses. Who
+// does not know a name refuses the request.
+type Wants struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Budget        string                 `protobuf:"bytes,1,opt,name=budget,proto3" json:"budget,omitempty"`                         // a named budget
+	Contract      string                 `protobuf:"bytes,2,opt,name=contract,proto3" json:"contract,omitempty"`                     // a named contract
+	Strict        bool                   `protobuf:"varint,3,opt,name=strict,proto3" json:"strict,omitempty"`                        // the chosen route and no other
+	SameModel     bool                   `protobuf:"varint,4,opt,name=same_model,json=sameModel,proto3" json:"same_model,omitempty"` // no other model
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Wants) Reset() {
+	*x = Wants{}
+	mi := &file_plugin_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Wants) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Wants) ProtoMessage() {}
+
+func (x *Wants) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Wants.ProtoReflect.Descriptor instead.
+func (*Wants) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *Wants) GetBudget() string {
+	if x != nil {
+		return x.Budget
+	}
+	return ""
+}
+
+func (x *Wants) GetContract() string {
+	if x != nil {
+		return x.Contract
+	}
+	return ""
+}
+
+func (x *Wants) GetStrict() bool {
+	if x != nil {
+		return x.Strict
+	}
+	return false
+}
+
+func (x *Wants) GetSameModel() bool {
+	if x != nil {
+		return x.SameModel
+	}
+	return false
+}
+
 // View is what a plugin sees of a request: not what it says.
 type View struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1401,13 +1511,14 @@ type View struct {
 	Shape         *Shape                 `protobuf:"bytes,6,opt,name=shape,proto3" json:"shape,omitempty"`
 	Metadata      map[string]string      `protobuf:"bytes,7,rep,name=metadata,proto3" json:"metadata,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	Dispatch      *Dispatch              `protobuf:"bytes,8,opt,name=dispatch,proto3" json:"dispatch,omitempty"` // as a listener before this one ordered it
+	Wants         *Wants                 `protobuf:"bytes,9,opt,name=wants,proto3" json:"wants,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *View) Reset() {
 	*x = View{}
-	mi := &file_plugin_proto_msgTypes[11]
+	mi := &file_plugin_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1419,7 +1530,7 @@ func (x *View) String() string {
 func (*View) ProtoMessage() {}
 
 func (x *View) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[11]
+	mi := &file_plugin_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1432,7 +1543,7 @@ func (x *View) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use View.ProtoReflect.Descriptor instead.
 func (*View) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{11}
+	return file_plugin_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *View) GetRoute() *Route {
@@ -1491,6 +1602,13 @@ func (x *View) GetDispatch() *Dispatch {
 	return nil
 }
 
+func (x *View) GetWants() *Wants {
+	if x != nil {
+		return x.Wants
+	}
+	return nil
+}
+
 // Open gives the plugin a turn. From here, and from each Ended, until its Attempt,
 // Finish or OpenRelay the decision timer runs. When it runs out, a process that
 // answers a ping loses the turn (Cancel) and one that does not is replaced.
@@ -1507,7 +1625,7 @@ type Open struct {
 
 func (x *Open) Reset() {
 	*x = Open{}
-	mi := &file_plugin_proto_msgTypes[12]
+	mi := &file_plugin_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1519,7 +1637,7 @@ func (x *Open) String() string {
 func (*Open) ProtoMessage() {}
 
 func (x *Open) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[12]
+	mi := &file_plugin_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1532,7 +1650,7 @@ func (x *Open) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Open.ProtoReflect.Descriptor instead.
 func (*Open) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{12}
+	return file_plugin_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Open) GetId() string {
@@ -1584,7 +1702,7 @@ type Attempted struct {
 
 func (x *Attempted) Reset() {
 	*x = Attempted{}
-	mi := &file_plugin_proto_msgTypes[13]
+	mi := &file_plugin_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1596,7 +1714,7 @@ func (x *Attempted) String() string {
 func (*Attempted) ProtoMessage() {}
 
 func (x *Attempted) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[13]
+	mi := &file_plugin_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1609,7 +1727,7 @@ func (x *Attempted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Attempted.ProtoReflect.Descriptor instead.
 func (*Attempted) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{13}
+	return file_plugin_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Attempted) GetRoute() *Route {
@@ -1675,7 +1793,7 @@ type Dispatch struct {
 
 func (x *Dispatch) Reset() {
 	*x = Dispatch{}
-	mi := &file_plugin_proto_msgTypes[14]
+	mi := &file_plugin_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1687,7 +1805,7 @@ func (x *Dispatch) String() string {
 func (*Dispatch) ProtoMessage() {}
 
 func (x *Dispatch) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[14]
+	mi := &file_plugin_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1700,7 +1818,7 @@ func (x *Dispatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Dispatch.ProtoReflect.Descriptor instead.
 func (*Dispatch) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{14}
+	return file_plugin_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Dispatch) GetKind() string {
@@ -1790,7 +1908,7 @@ type Skip struct {
 
 func (x *Skip) Reset() {
 	*x = Skip{}
-	mi := &file_plugin_proto_msgTypes[15]
+	mi := &file_plugin_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1802,7 +1920,7 @@ func (x *Skip) String() string {
 func (*Skip) ProtoMessage() {}
 
 func (x *Skip) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[15]
+	mi := &file_plugin_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1815,7 +1933,7 @@ func (x *Skip) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Skip.ProtoReflect.Descriptor instead.
 func (*Skip) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{15}
+	return file_plugin_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Skip) GetRoute() *Route {
@@ -1848,7 +1966,7 @@ type Attempt struct {
 
 func (x *Attempt) Reset() {
 	*x = Attempt{}
-	mi := &file_plugin_proto_msgTypes[16]
+	mi := &file_plugin_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1860,7 +1978,7 @@ func (x *Attempt) String() string {
 func (*Attempt) ProtoMessage() {}
 
 func (x *Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[16]
+	mi := &file_plugin_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1873,7 +1991,7 @@ func (x *Attempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Attempt.ProtoReflect.Descriptor instead.
 func (*Attempt) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{16}
+	return file_plugin_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Attempt) GetAttempt() uint32 {
@@ -1930,7 +2048,7 @@ type Ended struct {
 
 func (x *Ended) Reset() {
 	*x = Ended{}
-	mi := &file_plugin_proto_msgTypes[17]
+	mi := &file_plugin_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1942,7 +2060,7 @@ func (x *Ended) String() string {
 func (*Ended) ProtoMessage() {}
 
 func (x *Ended) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[17]
+	mi := &file_plugin_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1955,7 +2073,7 @@ func (x *Ended) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ended.ProtoReflect.Descriptor instead.
 func (*Ended) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{17}
+	return file_plugin_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Ended) GetAttempt() uint32 {
@@ -1983,7 +2101,7 @@ type Committed struct {
 
 func (x *Committed) Reset() {
 	*x = Committed{}
-	mi := &file_plugin_proto_msgTypes[18]
+	mi := &file_plugin_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1995,7 +2113,7 @@ func (x *Committed) String() string {
 func (*Committed) ProtoMessage() {}
 
 func (x *Committed) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[18]
+	mi := &file_plugin_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2008,7 +2126,7 @@ func (x *Committed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Committed.ProtoReflect.Descriptor instead.
 func (*Committed) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{18}
+	return file_plugin_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Committed) GetAttempt() uint32 {
@@ -2028,7 +2146,7 @@ type Drop struct {
 
 func (x *Drop) Reset() {
 	*x = Drop{}
-	mi := &file_plugin_proto_msgTypes[19]
+	mi := &file_plugin_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2040,7 +2158,7 @@ func (x *Drop) String() string {
 func (*Drop) ProtoMessage() {}
 
 func (x *Drop) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[19]
+	mi := &file_plugin_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2053,7 +2171,7 @@ func (x *Drop) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Drop.ProtoReflect.Descriptor instead.
 func (*Drop) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{19}
+	return file_plugin_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Drop) GetAttempt() uint32 {
@@ -2073,7 +2191,7 @@ type Finish struct {
 
 func (x *Finish) Reset() {
 	*x = Finish{}
-	mi := &file_plugin_proto_msgTypes[20]
+	mi := &file_plugin_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2085,7 +2203,7 @@ func (x *Finish) String() string {
 func (*Finish) ProtoMessage() {}
 
 func (x *Finish) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[20]
+	mi := &file_plugin_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2098,7 +2216,7 @@ func (x *Finish) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Finish.ProtoReflect.Descriptor instead.
 func (*Finish) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{20}
+	return file_plugin_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Finish) GetFailure() *Failure {
@@ -2117,7 +2235,7 @@ type OpenRelay struct {
 
 func (x *OpenRelay) Reset() {
 	*x = OpenRelay{}
-	mi := &file_plugin_proto_msgTypes[21]
+	mi := &file_plugin_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2129,7 +2247,7 @@ func (x *OpenRelay) String() string {
 func (*OpenRelay) ProtoMessage() {}
 
 func (x *OpenRelay) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[21]
+	mi := &file_plugin_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2142,7 +2260,7 @@ func (x *OpenRelay) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenRelay.ProtoReflect.Descriptor instead.
 func (*OpenRelay) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{21}
+	return file_plugin_proto_rawDescGZIP(), []int{22}
 }
 
 // NeedBody asks for the prompt by a Body call.
@@ -2154,7 +2272,7 @@ type NeedBody struct {
 
 func (x *NeedBody) Reset() {
 	*x = NeedBody{}
-	mi := &file_plugin_proto_msgTypes[22]
+	mi := &file_plugin_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2166,7 +2284,7 @@ func (x *NeedBody) String() string {
 func (*NeedBody) ProtoMessage() {}
 
 func (x *NeedBody) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[22]
+	mi := &file_plugin_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2179,7 +2297,7 @@ func (x *NeedBody) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NeedBody.ProtoReflect.Descriptor instead.
 func (*NeedBody) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{22}
+	return file_plugin_proto_rawDescGZIP(), []int{23}
 }
 
 // Cancel: the turn is over, because the caller is gone, the host went on without
@@ -2193,7 +2311,7 @@ type Cancel struct {
 
 func (x *Cancel) Reset() {
 	*x = Cancel{}
-	mi := &file_plugin_proto_msgTypes[23]
+	mi := &file_plugin_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2205,7 +2323,7 @@ func (x *Cancel) String() string {
 func (*Cancel) ProtoMessage() {}
 
 func (x *Cancel) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[23]
+	mi := &file_plugin_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2218,7 +2336,7 @@ func (x *Cancel) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cancel.ProtoReflect.Descriptor instead.
 func (*Cancel) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{23}
+	return file_plugin_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Cancel) GetReason() string {
@@ -2247,13 +2365,14 @@ type Failure struct {
 	Generic       bool                   `protobuf:"varint,13,opt,name=generic,proto3" json:"generic,omitempty"`                        // only a bare status or a catch-all code decided
 	Attempt       int32                  `protobuf:"varint,14,opt,name=attempt,proto3" json:"attempt,omitempty"`                        // the host's number of the dispatch within the request
 	Billing       bool                   `protobuf:"varint,15,opt,name=billing,proto3" json:"billing,omitempty"`                        // a QUOTA that ends when somebody pays
+	Matched       string                 `protobuf:"bytes,16,opt,name=matched,proto3" json:"matched,omitempty"`                         // the words of message that rule met, if it is one of wording
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Failure) Reset() {
 	*x = Failure{}
-	mi := &file_plugin_proto_msgTypes[24]
+	mi := &file_plugin_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2265,7 +2384,7 @@ func (x *Failure) String() string {
 func (*Failure) ProtoMessage() {}
 
 func (x *Failure) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[24]
+	mi := &file_plugin_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2278,7 +2397,7 @@ func (x *Failure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Failure.ProtoReflect.Descriptor instead.
 func (*Failure) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{24}
+	return file_plugin_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Failure) GetCode() string {
@@ -2386,6 +2505,13 @@ func (x *Failure) GetBilling() bool {
 	return false
 }
 
+func (x *Failure) GetMatched() string {
+	if x != nil {
+		return x.Matched
+	}
+	return ""
+}
+
 type Usage struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Input         int64                  `protobuf:"varint,1,opt,name=input,proto3" json:"input,omitempty"`
@@ -2399,7 +2525,7 @@ type Usage struct {
 
 func (x *Usage) Reset() {
 	*x = Usage{}
-	mi := &file_plugin_proto_msgTypes[25]
+	mi := &file_plugin_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2411,7 +2537,7 @@ func (x *Usage) String() string {
 func (*Usage) ProtoMessage() {}
 
 func (x *Usage) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[25]
+	mi := &file_plugin_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2424,7 +2550,7 @@ func (x *Usage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Usage.ProtoReflect.Descriptor instead.
 func (*Usage) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{25}
+	return file_plugin_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Usage) GetInput() int64 {
@@ -2490,7 +2616,7 @@ type Outcome struct {
 
 func (x *Outcome) Reset() {
 	*x = Outcome{}
-	mi := &file_plugin_proto_msgTypes[26]
+	mi := &file_plugin_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2502,7 +2628,7 @@ func (x *Outcome) String() string {
 func (*Outcome) ProtoMessage() {}
 
 func (x *Outcome) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[26]
+	mi := &file_plugin_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2515,7 +2641,7 @@ func (x *Outcome) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Outcome.ProtoReflect.Descriptor instead.
 func (*Outcome) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{26}
+	return file_plugin_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Outcome) GetSeq() uint64 {
@@ -2640,7 +2766,7 @@ type Ack struct {
 
 func (x *Ack) Reset() {
 	*x = Ack{}
-	mi := &file_plugin_proto_msgTypes[27]
+	mi := &file_plugin_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2652,7 +2778,7 @@ func (x *Ack) String() string {
 func (*Ack) ProtoMessage() {}
 
 func (x *Ack) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[27]
+	mi := &file_plugin_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2665,7 +2791,7 @@ func (x *Ack) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ack.ProtoReflect.Descriptor instead.
 func (*Ack) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{27}
+	return file_plugin_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Ack) GetSeq() uint64 {
@@ -2687,7 +2813,7 @@ type Judge struct {
 
 func (x *Judge) Reset() {
 	*x = Judge{}
-	mi := &file_plugin_proto_msgTypes[28]
+	mi := &file_plugin_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2699,7 +2825,7 @@ func (x *Judge) String() string {
 func (*Judge) ProtoMessage() {}
 
 func (x *Judge) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[28]
+	mi := &file_plugin_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2712,7 +2838,7 @@ func (x *Judge) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Judge.ProtoReflect.Descriptor instead.
 func (*Judge) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{28}
+	return file_plugin_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Judge) GetId() uint64 {
@@ -2747,7 +2873,7 @@ type Judged struct {
 
 func (x *Judged) Reset() {
 	*x = Judged{}
-	mi := &file_plugin_proto_msgTypes[29]
+	mi := &file_plugin_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2759,7 +2885,7 @@ func (x *Judged) String() string {
 func (*Judged) ProtoMessage() {}
 
 func (x *Judged) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[29]
+	mi := &file_plugin_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2772,7 +2898,7 @@ func (x *Judged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Judged.ProtoReflect.Descriptor instead.
 func (*Judged) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{29}
+	return file_plugin_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Judged) GetId() uint64 {
@@ -2800,7 +2926,7 @@ type Catalogue struct {
 
 func (x *Catalogue) Reset() {
 	*x = Catalogue{}
-	mi := &file_plugin_proto_msgTypes[30]
+	mi := &file_plugin_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2812,7 +2938,7 @@ func (x *Catalogue) String() string {
 func (*Catalogue) ProtoMessage() {}
 
 func (x *Catalogue) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[30]
+	mi := &file_plugin_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2825,7 +2951,7 @@ func (x *Catalogue) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Catalogue.ProtoReflect.Descriptor instead.
 func (*Catalogue) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{30}
+	return file_plugin_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Catalogue) GetRevision() uint64 {
@@ -2848,13 +2974,14 @@ type Provider struct {
 	Models        []*Model               `protobuf:"bytes,2,rep,name=models,proto3" json:"models,omitempty"`
 	Keys          []string               `protobuf:"bytes,3,rep,name=keys,proto3" json:"keys,omitempty"` // fingerprints
 	Loopback      bool                   `protobuf:"varint,4,opt,name=loopback,proto3" json:"loopback,omitempty"`
+	Egress        string                 `protobuf:"bytes,5,opt,name=egress,proto3" json:"egress,omitempty"` // where prompts go, in the user's words
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Provider) Reset() {
 	*x = Provider{}
-	mi := &file_plugin_proto_msgTypes[31]
+	mi := &file_plugin_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2866,7 +2993,7 @@ func (x *Provider) String() string {
 func (*Provider) ProtoMessage() {}
 
 func (x *Provider) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[31]
+	mi := &file_plugin_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2879,7 +3006,7 @@ func (x *Provider) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Provider.ProtoReflect.Descriptor instead.
 func (*Provider) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{31}
+	return file_plugin_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Provider) GetName() string {
@@ -2910,6 +3037,13 @@ func (x *Provider) GetLoopback() bool {
 	return false
 }
 
+func (x *Provider) GetEgress() string {
+	if x != nil {
+		return x.Egress
+	}
+	return ""
+}
+
 type Model struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -2922,7 +3056,7 @@ type Model struct {
 
 func (x *Model) Reset() {
 	*x = Model{}
-	mi := &file_plugin_proto_msgTypes[32]
+	mi := &file_plugin_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2934,7 +3068,7 @@ func (x *Model) String() string {
 func (*Model) ProtoMessage() {}
 
 func (x *Model) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[32]
+	mi := &file_plugin_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2947,7 +3081,7 @@ func (x *Model) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Model.ProtoReflect.Descriptor instead.
 func (*Model) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{32}
+	return file_plugin_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Model) GetId() string {
@@ -2988,7 +3122,7 @@ type Probe struct {
 
 func (x *Probe) Reset() {
 	*x = Probe{}
-	mi := &file_plugin_proto_msgTypes[33]
+	mi := &file_plugin_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3000,7 +3134,7 @@ func (x *Probe) String() string {
 func (*Probe) ProtoMessage() {}
 
 func (x *Probe) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[33]
+	mi := &file_plugin_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3013,7 +3147,7 @@ func (x *Probe) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Probe.ProtoReflect.Descriptor instead.
 func (*Probe) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{33}
+	return file_plugin_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Probe) GetProvider() string {
@@ -3036,13 +3170,15 @@ type Decision struct {
 	Target        *Route                 `protobuf:"bytes,8,opt,name=target,proto3" json:"target,omitempty"` // where the request goes next; none: nowhere
 	Changes       []*CircuitChange       `protobuf:"bytes,9,rep,name=changes,proto3" json:"changes,omitempty"`
 	Skipped       []*Skip                `protobuf:"bytes,10,rep,name=skipped,proto3" json:"skipped,omitempty"`
+	Delay         int64                  `protobuf:"varint,11,opt,name=delay,proto3" json:"delay,omitempty"` // before the next attempt
+	Left          int64                  `protobuf:"varint,12,opt,name=left,proto3" json:"left,omitempty"`   // of the request's time, 0: it has no bound
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Decision) Reset() {
 	*x = Decision{}
-	mi := &file_plugin_proto_msgTypes[34]
+	mi := &file_plugin_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3054,7 +3190,7 @@ func (x *Decision) String() string {
 func (*Decision) ProtoMessage() {}
 
 func (x *Decision) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[34]
+	mi := &file_plugin_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3067,7 +3203,7 @@ func (x *Decision) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Decision.ProtoReflect.Descriptor instead.
 func (*Decision) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{34}
+	return file_plugin_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Decision) GetId() string {
@@ -3140,6 +3276,20 @@ func (x *Decision) GetSkipped() []*Skip {
 	return nil
 }
 
+func (x *Decision) GetDelay() int64 {
+	if x != nil {
+		return x.Delay
+	}
+	return 0
+}
+
+func (x *Decision) GetLeft() int64 {
+	if x != nil {
+		return x.Left
+	}
+	return 0
+}
+
 type CircuitChange struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Target        string                 `protobuf:"bytes,1,opt,name=target,proto3" json:"target,omitempty"`
@@ -3152,7 +3302,7 @@ type CircuitChange struct {
 
 func (x *CircuitChange) Reset() {
 	*x = CircuitChange{}
-	mi := &file_plugin_proto_msgTypes[35]
+	mi := &file_plugin_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3164,7 +3314,7 @@ func (x *CircuitChange) String() string {
 func (*CircuitChange) ProtoMessage() {}
 
 func (x *CircuitChange) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[35]
+	mi := &file_plugin_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3177,7 +3327,7 @@ func (x *CircuitChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CircuitChange.ProtoReflect.Descriptor instead.
 func (*CircuitChange) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{35}
+	return file_plugin_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *CircuitChange) GetTarget() string {
@@ -3212,13 +3362,14 @@ func (x *CircuitChange) GetUntil() int64 {
 type Status struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Targets       []*TargetStatus        `protobuf:"bytes,1,rep,name=targets,proto3" json:"targets,omitempty"`
+	Orders        []*Order               `protobuf:"bytes,2,rep,name=orders,proto3" json:"orders,omitempty"` // of a person, in force
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Status) Reset() {
 	*x = Status{}
-	mi := &file_plugin_proto_msgTypes[36]
+	mi := &file_plugin_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3230,7 +3381,7 @@ func (x *Status) String() string {
 func (*Status) ProtoMessage() {}
 
 func (x *Status) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[36]
+	mi := &file_plugin_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3243,7 +3394,7 @@ func (x *Status) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Status.ProtoReflect.Descriptor instead.
 func (*Status) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{36}
+	return file_plugin_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Status) GetTargets() []*TargetStatus {
@@ -3251,6 +3402,152 @@ func (x *Status) GetTargets() []*TargetStatus {
 		return x.Targets
 	}
 	return nil
+}
+
+func (x *Status) GetOrders() []*Order {
+	if x != nil {
+		return x.Orders
+	}
+	return nil
+}
+
+// Order is a person's decision about a target, for a plugin with the feature
+// "operator". It is in force, and survives a restart, once Obeyed without an error.
+type Order struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            uint64                 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`        // 0 in Status
+	Verb          string                 `protobuf:"bytes,2,opt,name=verb,proto3" json:"verb,omitempty"`     // "clear", "disable", "enable", "pin", "drain"
+	Target        string                 `protobuf:"bytes,3,opt,name=target,proto3" json:"target,omitempty"` // vendor, vendor/model, vendor#key, vendor#key/model, policy:NAME
+	At            int64                  `protobuf:"varint,4,opt,name=at,proto3" json:"at,omitempty"`
+	Until         int64                  `protobuf:"varint,5,opt,name=until,proto3" json:"until,omitempty"` // 0: until it is taken back
+	Note          string                 `protobuf:"bytes,6,opt,name=note,proto3" json:"note,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Order) Reset() {
+	*x = Order{}
+	mi := &file_plugin_proto_msgTypes[38]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Order) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Order) ProtoMessage() {}
+
+func (x *Order) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[38]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Order.ProtoReflect.Descriptor instead.
+func (*Order) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{38}
+}
+
+func (x *Order) GetId() uint64 {
+	if x != nil {
+		return x.Id
+	}
+	return 0
+}
+
+func (x *Order) GetVerb() string {
+	if x != nil {
+		return x.Verb
+	}
+	return ""
+}
+
+func (x *Order) GetTarget() string {
+	if x != nil {
+		return x.Target
+	}
+	return ""
+}
+
+func (x *Order) GetAt() int64 {
+	if x != nil {
+		return x.At
+	}
+	return 0
+}
+
+func (x *Order) GetUntil() int64 {
+	if x != nil {
+		return x.Until
+	}
+	return 0
+}
+
+func (x *Order) GetNote() string {
+	if x != nil {
+		return x.Note
+	}
+	return ""
+}
+
+// Obeyed answers Order, with its id.
+type Obeyed struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            uint64                 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	Error         string                 `protobuf:"bytes,2,opt,name=error,proto3" json:"error,omitempty"` // what is wrong with it, for people; "": it is in force
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Obeyed) Reset() {
+	*x = Obeyed{}
+	mi := &file_plugin_proto_msgTypes[39]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Obeyed) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Obeyed) ProtoMessage() {}
+
+func (x *Obeyed) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[39]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Obeyed.ProtoReflect.Descriptor instead.
+func (*Obeyed) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{39}
+}
+
+func (x *Obeyed) GetId() uint64 {
+	if x != nil {
+		return x.Id
+	}
+	return 0
+}
+
+func (x *Obeyed) GetError() string {
+	if x != nil {
+		return x.Error
+	}
+	return ""
 }
 
 type TargetStatus struct {
@@ -3270,7 +3567,7 @@ type TargetStatus struct {
 
 func (x *TargetStatus) Reset() {
 	*x = TargetStatus{}
-	mi := &file_plugin_proto_msgTypes[37]
+	mi := &file_plugin_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3282,7 +3579,7 @@ func (x *TargetStatus) String() string {
 func (*TargetStatus) ProtoMessage() {}
 
 func (x *TargetStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[37]
+	mi := &file_plugin_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3295,7 +3592,7 @@ func (x *TargetStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TargetStatus.ProtoReflect.Descriptor instead.
 func (*TargetStatus) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{37}
+	return file_plugin_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *TargetStatus) GetScope() string {
@@ -3378,7 +3675,7 @@ type Service struct {
 
 func (x *Service) Reset() {
 	*x = Service{}
-	mi := &file_plugin_proto_msgTypes[38]
+	mi := &file_plugin_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3390,7 +3687,7 @@ func (x *Service) String() string {
 func (*Service) ProtoMessage() {}
 
 func (x *Service) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[38]
+	mi := &file_plugin_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3403,7 +3700,7 @@ func (x *Service) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Service.ProtoReflect.Descriptor instead.
 func (*Service) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{38}
+	return file_plugin_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *Service) GetId() uint64 {
@@ -3461,7 +3758,7 @@ type Reply struct {
 
 func (x *Reply) Reset() {
 	*x = Reply{}
-	mi := &file_plugin_proto_msgTypes[39]
+	mi := &file_plugin_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3473,7 +3770,7 @@ func (x *Reply) String() string {
 func (*Reply) ProtoMessage() {}
 
 func (x *Reply) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[39]
+	mi := &file_plugin_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3486,7 +3783,7 @@ func (x *Reply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reply.ProtoReflect.Descriptor instead.
 func (*Reply) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{39}
+	return file_plugin_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *Reply) GetId() uint64 {
@@ -3534,7 +3831,7 @@ type Change struct {
 
 func (x *Change) Reset() {
 	*x = Change{}
-	mi := &file_plugin_proto_msgTypes[40]
+	mi := &file_plugin_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3546,7 +3843,7 @@ func (x *Change) String() string {
 func (*Change) ProtoMessage() {}
 
 func (x *Change) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[40]
+	mi := &file_plugin_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3559,7 +3856,7 @@ func (x *Change) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Change.ProtoReflect.Descriptor instead.
 func (*Change) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{40}
+	return file_plugin_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *Change) GetId() uint64 {
@@ -3589,7 +3886,7 @@ type Item struct {
 
 func (x *Item) Reset() {
 	*x = Item{}
-	mi := &file_plugin_proto_msgTypes[41]
+	mi := &file_plugin_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3601,7 +3898,7 @@ func (x *Item) String() string {
 func (*Item) ProtoMessage() {}
 
 func (x *Item) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[41]
+	mi := &file_plugin_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3614,7 +3911,7 @@ func (x *Item) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Item.ProtoReflect.Descriptor instead.
 func (*Item) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{41}
+	return file_plugin_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *Item) GetKey() string {
@@ -3663,7 +3960,7 @@ type Ping struct {
 
 func (x *Ping) Reset() {
 	*x = Ping{}
-	mi := &file_plugin_proto_msgTypes[42]
+	mi := &file_plugin_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3675,7 +3972,7 @@ func (x *Ping) String() string {
 func (*Ping) ProtoMessage() {}
 
 func (x *Ping) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[42]
+	mi := &file_plugin_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3688,7 +3985,7 @@ func (x *Ping) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ping.ProtoReflect.Descriptor instead.
 func (*Ping) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{42}
+	return file_plugin_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *Ping) GetId() uint64 {
@@ -3707,7 +4004,7 @@ type Pong struct {
 
 func (x *Pong) Reset() {
 	*x = Pong{}
-	mi := &file_plugin_proto_msgTypes[43]
+	mi := &file_plugin_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3719,7 +4016,7 @@ func (x *Pong) String() string {
 func (*Pong) ProtoMessage() {}
 
 func (x *Pong) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[43]
+	mi := &file_plugin_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3732,7 +4029,7 @@ func (x *Pong) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pong.ProtoReflect.Descriptor instead.
 func (*Pong) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{43}
+	return file_plugin_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *Pong) GetId() uint64 {
@@ -3752,7 +4049,7 @@ type Drain struct {
 
 func (x *Drain) Reset() {
 	*x = Drain{}
-	mi := &file_plugin_proto_msgTypes[44]
+	mi := &file_plugin_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3764,7 +4061,7 @@ func (x *Drain) String() string {
 func (*Drain) ProtoMessage() {}
 
 func (x *Drain) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[44]
+	mi := &file_plugin_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3777,7 +4074,7 @@ func (x *Drain) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Drain.ProtoReflect.Descriptor instead.
 func (*Drain) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{44}
+	return file_plugin_proto_rawDescGZIP(), []int{47}
 }
 
 type Drained struct {
@@ -3788,7 +4085,7 @@ type Drained struct {
 
 func (x *Drained) Reset() {
 	*x = Drained{}
-	mi := &file_plugin_proto_msgTypes[45]
+	mi := &file_plugin_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3800,7 +4097,7 @@ func (x *Drained) String() string {
 func (*Drained) ProtoMessage() {}
 
 func (x *Drained) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[45]
+	mi := &file_plugin_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3813,7 +4110,7 @@ func (x *Drained) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Drained.ProtoReflect.Descriptor instead.
 func (*Drained) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{45}
+	return file_plugin_proto_rawDescGZIP(), []int{48}
 }
 
 // Event is one step of an answer. sdk/event.go says which fields each kind has.
@@ -3836,7 +4133,7 @@ type Event struct {
 
 func (x *Event) Reset() {
 	*x = Event{}
-	mi := &file_plugin_proto_msgTypes[46]
+	mi := &file_plugin_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3848,7 +4145,7 @@ func (x *Event) String() string {
 func (*Event) ProtoMessage() {}
 
 func (x *Event) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[46]
+	mi := &file_plugin_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3861,7 +4158,7 @@ func (x *Event) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Event.ProtoReflect.Descriptor instead.
 func (*Event) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{46}
+	return file_plugin_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *Event) GetKind() uint32 {
@@ -3955,7 +4252,7 @@ type RelayToPlugin struct {
 
 func (x *RelayToPlugin) Reset() {
 	*x = RelayToPlugin{}
-	mi := &file_plugin_proto_msgTypes[47]
+	mi := &file_plugin_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3967,7 +4264,7 @@ func (x *RelayToPlugin) String() string {
 func (*RelayToPlugin) ProtoMessage() {}
 
 func (x *RelayToPlugin) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[47]
+	mi := &file_plugin_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3980,7 +4277,7 @@ func (x *RelayToPlugin) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RelayToPlugin.ProtoReflect.Descriptor instead.
 func (*RelayToPlugin) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{47}
+	return file_plugin_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *RelayToPlugin) GetCall() uint64 {
@@ -4024,7 +4321,7 @@ type RelayToHost struct {
 
 func (x *RelayToHost) Reset() {
 	*x = RelayToHost{}
-	mi := &file_plugin_proto_msgTypes[48]
+	mi := &file_plugin_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4036,7 +4333,7 @@ func (x *RelayToHost) String() string {
 func (*RelayToHost) ProtoMessage() {}
 
 func (x *RelayToHost) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[48]
+	mi := &file_plugin_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4049,7 +4346,7 @@ func (x *RelayToHost) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RelayToHost.ProtoReflect.Descriptor instead.
 func (*RelayToHost) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{48}
+	return file_plugin_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *RelayToHost) GetEvent() *Event {
@@ -4085,7 +4382,7 @@ type BodyPart struct {
 
 func (x *BodyPart) Reset() {
 	*x = BodyPart{}
-	mi := &file_plugin_proto_msgTypes[49]
+	mi := &file_plugin_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4097,7 +4394,7 @@ func (x *BodyPart) String() string {
 func (*BodyPart) ProtoMessage() {}
 
 func (x *BodyPart) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[49]
+	mi := &file_plugin_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4110,7 +4407,7 @@ func (x *BodyPart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BodyPart.ProtoReflect.Descriptor instead.
 func (*BodyPart) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{49}
+	return file_plugin_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *BodyPart) GetCall() uint64 {
@@ -4154,7 +4451,7 @@ const file_plugin_proto_rawDesc = "" +
 	"\aon_down\x18\b \x01(\tR\x06onDown\x12\x12\n" +
 	"\x04wait\x18\t \x01(\x03R\x04wait\x12\x16\n" +
 	"\x06decide\x18\n" +
-	" \x01(\x03R\x06decide\"\xaa\x06\n" +
+	" \x01(\x03R\x06decide\"\xdd\x06\n" +
 	"\bToPlugin\x12\x12\n" +
 	"\x04call\x18\x01 \x01(\x04R\x04call\x121\n" +
 	"\x05hello\x18\x02 \x01(\v2\x19.spillway.plugin.v1.HelloH\x00R\x05hello\x12=\n" +
@@ -4171,8 +4468,9 @@ const file_plugin_proto_rawDesc = "" +
 	"\x05reply\x18\f \x01(\v2\x19.spillway.plugin.v1.ReplyH\x00R\x05reply\x124\n" +
 	"\x06change\x18\r \x01(\v2\x1a.spillway.plugin.v1.ChangeH\x00R\x06change\x12.\n" +
 	"\x04ping\x18\x0e \x01(\v2\x18.spillway.plugin.v1.PingH\x00R\x04ping\x121\n" +
-	"\x05drain\x18\x0f \x01(\v2\x19.spillway.plugin.v1.DrainH\x00R\x05drainB\a\n" +
-	"\x05frameJ\x04\b\x10\x10\x14\"\xb3\x06\n" +
+	"\x05drain\x18\x0f \x01(\v2\x19.spillway.plugin.v1.DrainH\x00R\x05drain\x121\n" +
+	"\x05order\x18\x14 \x01(\v2\x19.spillway.plugin.v1.OrderH\x00R\x05orderB\a\n" +
+	"\x05frameJ\x04\b\x10\x10\x14\"\xe9\x06\n" +
 	"\x06ToHost\x12\x12\n" +
 	"\x04call\x18\x01 \x01(\x04R\x04call\x12@\n" +
 	"\n" +
@@ -4192,7 +4490,8 @@ const file_plugin_proto_rawDesc = "" +
 	"\x06status\x18\f \x01(\v2\x1a.spillway.plugin.v1.StatusH\x00R\x06status\x121\n" +
 	"\x05probe\x18\r \x01(\v2\x19.spillway.plugin.v1.ProbeH\x00R\x05probe\x12.\n" +
 	"\x04pong\x18\x0e \x01(\v2\x18.spillway.plugin.v1.PongH\x00R\x04pong\x127\n" +
-	"\adrained\x18\x0f \x01(\v2\x1b.spillway.plugin.v1.DrainedH\x00R\adrainedB\a\n" +
+	"\adrained\x18\x0f \x01(\v2\x1b.spillway.plugin.v1.DrainedH\x00R\adrained\x124\n" +
+	"\x06obeyed\x18\x14 \x01(\v2\x1a.spillway.plugin.v1.ObeyedH\x00R\x06obeyedB\a\n" +
 	"\x05frameJ\x04\b\x10\x10\x14\"l\n" +
 	"\x05Hello\x12\x14\n" +
 	"\x05epoch\x18\x01 \x01(\x04R\x05epoch\x12\x1b\n" +
@@ -4218,7 +4517,7 @@ const file_plugin_proto_rawDesc = "" +
 	"\achanged\x18\x03 \x03(\tR\achanged\"9\n" +
 	"\x05Route\x12\x1a\n" +
 	"\bprovider\x18\x01 \x01(\tR\bprovider\x12\x14\n" +
-	"\x05model\x18\x02 \x01(\tR\x05model\"\xfc\x01\n" +
+	"\x05model\x18\x02 \x01(\tR\x05model\"\x9a\x02\n" +
 	"\x05Shape\x12#\n" +
 	"\rprompt_tokens\x18\x01 \x01(\x03R\fpromptTokens\x12\x1a\n" +
 	"\bmessages\x18\x02 \x01(\x05R\bmessages\x12\x14\n" +
@@ -4230,7 +4529,14 @@ const file_plugin_proto_rawDesc = "" +
 	"structured\x12\x1c\n" +
 	"\treasoning\x18\a \x01(\bR\treasoning\x12\x1f\n" +
 	"\vtool_result\x18\b \x01(\bR\n" +
-	"toolResult\"\x96\x03\n" +
+	"toolResult\x12\x1c\n" +
+	"\tdocuments\x18\t \x01(\x05R\tdocuments\"r\n" +
+	"\x05Wants\x12\x16\n" +
+	"\x06budget\x18\x01 \x01(\tR\x06budget\x12\x1a\n" +
+	"\bcontract\x18\x02 \x01(\tR\bcontract\x12\x16\n" +
+	"\x06strict\x18\x03 \x01(\bR\x06strict\x12\x1d\n" +
+	"\n" +
+	"same_model\x18\x04 \x01(\bR\tsameModel\"\xc7\x03\n" +
 	"\x04View\x12/\n" +
 	"\x05route\x18\x01 \x01(\v2\x19.spillway.plugin.v1.RouteR\x05route\x12\x1d\n" +
 	"\n" +
@@ -4240,7 +4546,8 @@ const file_plugin_proto_rawDesc = "" +
 	"\fconversation\x18\x05 \x01(\tR\fconversation\x12/\n" +
 	"\x05shape\x18\x06 \x01(\v2\x19.spillway.plugin.v1.ShapeR\x05shape\x12B\n" +
 	"\bmetadata\x18\a \x03(\v2&.spillway.plugin.v1.View.MetadataEntryR\bmetadata\x128\n" +
-	"\bdispatch\x18\b \x01(\v2\x1c.spillway.plugin.v1.DispatchR\bdispatch\x1a;\n" +
+	"\bdispatch\x18\b \x01(\v2\x1c.spillway.plugin.v1.DispatchR\bdispatch\x12/\n" +
+	"\x05wants\x18\t \x01(\v2\x19.spillway.plugin.v1.WantsR\x05wants\x1a;\n" +
 	"\rMetadataEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xac\x01\n" +
@@ -4297,7 +4604,7 @@ const file_plugin_proto_rawDesc = "" +
 	"\n" +
 	"\bNeedBody\" \n" +
 	"\x06Cancel\x12\x16\n" +
-	"\x06reason\x18\x01 \x01(\tR\x06reason\"\x92\x03\n" +
+	"\x06reason\x18\x01 \x01(\tR\x06reason\"\xac\x03\n" +
 	"\aFailure\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x14\n" +
 	"\x05cause\x18\x02 \x01(\tR\x05cause\x12\x14\n" +
@@ -4318,7 +4625,8 @@ const file_plugin_proto_rawDesc = "" +
 	"\x04rule\x18\f \x01(\tR\x04rule\x12\x18\n" +
 	"\ageneric\x18\r \x01(\bR\ageneric\x12\x18\n" +
 	"\aattempt\x18\x0e \x01(\x05R\aattempt\x12\x18\n" +
-	"\abilling\x18\x0f \x01(\bR\abilling\"\x93\x01\n" +
+	"\abilling\x18\x0f \x01(\bR\abilling\x12\x18\n" +
+	"\amatched\x18\x10 \x01(\tR\amatched\"\x93\x01\n" +
 	"\x05Usage\x12\x14\n" +
 	"\x05input\x18\x01 \x01(\x03R\x05input\x12\x16\n" +
 	"\x06output\x18\x02 \x01(\x03R\x06output\x12\x1d\n" +
@@ -4356,12 +4664,13 @@ const file_plugin_proto_rawDesc = "" +
 	"\afailure\x18\x02 \x01(\v2\x1b.spillway.plugin.v1.FailureR\afailure\"c\n" +
 	"\tCatalogue\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x04R\brevision\x12:\n" +
-	"\tproviders\x18\x02 \x03(\v2\x1c.spillway.plugin.v1.ProviderR\tproviders\"\x81\x01\n" +
+	"\tproviders\x18\x02 \x03(\v2\x1c.spillway.plugin.v1.ProviderR\tproviders\"\x99\x01\n" +
 	"\bProvider\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x121\n" +
 	"\x06models\x18\x02 \x03(\v2\x19.spillway.plugin.v1.ModelR\x06models\x12\x12\n" +
 	"\x04keys\x18\x03 \x03(\tR\x04keys\x12\x1a\n" +
-	"\bloopback\x18\x04 \x01(\bR\bloopback\"t\n" +
+	"\bloopback\x18\x04 \x01(\bR\bloopback\x12\x16\n" +
+	"\x06egress\x18\x05 \x01(\tR\x06egress\"t\n" +
 	"\x05Model\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n" +
 	"\acontext\x18\x02 \x01(\x03R\acontext\x12\x1d\n" +
@@ -4369,7 +4678,7 @@ const file_plugin_proto_rawDesc = "" +
 	"max_output\x18\x03 \x01(\x03R\tmaxOutput\x12\"\n" +
 	"\fcapabilities\x18\x04 \x03(\tR\fcapabilities\"#\n" +
 	"\x05Probe\x12\x1a\n" +
-	"\bprovider\x18\x01 \x01(\tR\bprovider\"\xc6\x02\n" +
+	"\bprovider\x18\x01 \x01(\tR\bprovider\"\xf0\x02\n" +
 	"\bDecision\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n" +
 	"\aattempt\x18\x02 \x01(\x05R\aattempt\x12\x12\n" +
@@ -4381,14 +4690,27 @@ const file_plugin_proto_rawDesc = "" +
 	"\x06target\x18\b \x01(\v2\x19.spillway.plugin.v1.RouteR\x06target\x12;\n" +
 	"\achanges\x18\t \x03(\v2!.spillway.plugin.v1.CircuitChangeR\achanges\x122\n" +
 	"\askipped\x18\n" +
-	" \x03(\v2\x18.spillway.plugin.v1.SkipR\askipped\"a\n" +
+	" \x03(\v2\x18.spillway.plugin.v1.SkipR\askipped\x12\x14\n" +
+	"\x05delay\x18\v \x01(\x03R\x05delay\x12\x12\n" +
+	"\x04left\x18\f \x01(\x03R\x04left\"a\n" +
 	"\rCircuitChange\x12\x16\n" +
 	"\x06target\x18\x01 \x01(\tR\x06target\x12\x12\n" +
 	"\x04from\x18\x02 \x01(\tR\x04from\x12\x0e\n" +
 	"\x02to\x18\x03 \x01(\tR\x02to\x12\x14\n" +
-	"\x05until\x18\x04 \x01(\x03R\x05until\"D\n" +
+	"\x05until\x18\x04 \x01(\x03R\x05until\"w\n" +
 	"\x06Status\x12:\n" +
-	"\atargets\x18\x01 \x03(\v2 .spillway.plugin.v1.TargetStatusR\atargets\"\xdc\x01\n" +
+	"\atargets\x18\x01 \x03(\v2 .spillway.plugin.v1.TargetStatusR\atargets\x121\n" +
+	"\x06orders\x18\x02 \x03(\v2\x19.spillway.plugin.v1.OrderR\x06orders\"}\n" +
+	"\x05Order\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\x04R\x02id\x12\x12\n" +
+	"\x04verb\x18\x02 \x01(\tR\x04verb\x12\x16\n" +
+	"\x06target\x18\x03 \x01(\tR\x06target\x12\x0e\n" +
+	"\x02at\x18\x04 \x01(\x03R\x02at\x12\x14\n" +
+	"\x05until\x18\x05 \x01(\x03R\x05until\x12\x12\n" +
+	"\x04note\x18\x06 \x01(\tR\x04note\".\n" +
+	"\x06Obeyed\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\x04R\x02id\x12\x14\n" +
+	"\x05error\x18\x02 \x01(\tR\x05error\"\xdc\x01\n" +
 	"\fTargetStatus\x12\x14\n" +
 	"\x05scope\x18\x01 \x01(\tR\x05scope\x12\x16\n" +
 	"\x06target\x18\x02 \x01(\tR\x06target\x12\x14\n" +
@@ -4484,7 +4806,7 @@ func file_plugin_proto_rawDescGZIP() []byte {
 }
 
 var file_plugin_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 51)
+var file_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 54)
 var file_plugin_proto_goTypes = []any{
 	(Attempt_Commit)(0),   // 0: spillway.plugin.v1.Attempt.Commit
 	(Service_Op)(0),       // 1: spillway.plugin.v1.Service.Op
@@ -4499,125 +4821,132 @@ var file_plugin_proto_goTypes = []any{
 	(*Settings)(nil),      // 10: spillway.plugin.v1.Settings
 	(*Route)(nil),         // 11: spillway.plugin.v1.Route
 	(*Shape)(nil),         // 12: spillway.plugin.v1.Shape
-	(*View)(nil),          // 13: spillway.plugin.v1.View
-	(*Open)(nil),          // 14: spillway.plugin.v1.Open
-	(*Attempted)(nil),     // 15: spillway.plugin.v1.Attempted
-	(*Dispatch)(nil),      // 16: spillway.plugin.v1.Dispatch
-	(*Skip)(nil),          // 17: spillway.plugin.v1.Skip
-	(*Attempt)(nil),       // 18: spillway.plugin.v1.Attempt
-	(*Ended)(nil),         // 19: spillway.plugin.v1.Ended
-	(*Committed)(nil),     // 20: spillway.plugin.v1.Committed
-	(*Drop)(nil),          // 21: spillway.plugin.v1.Drop
-	(*Finish)(nil),        // 22: spillway.plugin.v1.Finish
-	(*OpenRelay)(nil),     // 23: spillway.plugin.v1.OpenRelay
-	(*NeedBody)(nil),      // 24: spillway.plugin.v1.NeedBody
-	(*Cancel)(nil),        // 25: spillway.plugin.v1.Cancel
-	(*Failure)(nil),       // 26: spillway.plugin.v1.Failure
-	(*Usage)(nil),         // 27: spillway.plugin.v1.Usage
-	(*Outcome)(nil),       // 28: spillway.plugin.v1.Outcome
-	(*Ack)(nil),           // 29: spillway.plugin.v1.Ack
-	(*Judge)(nil),         // 30: spillway.plugin.v1.Judge
-	(*Judged)(nil),        // 31: spillway.plugin.v1.Judged
-	(*Catalogue)(nil),     // 32: spillway.plugin.v1.Catalogue
-	(*Provider)(nil),      // 33: spillway.plugin.v1.Provider
-	(*Model)(nil),         // 34: spillway.plugin.v1.Model
-	(*Probe)(nil),         // 35: spillway.plugin.v1.Probe
-	(*Decision)(nil),      // 36: spillway.plugin.v1.Decision
-	(*CircuitChange)(nil), // 37: spillway.plugin.v1.CircuitChange
-	(*Status)(nil),        // 38: spillway.plugin.v1.Status
-	(*TargetStatus)(nil),  // 39: spillway.plugin.v1.TargetStatus
-	(*Service)(nil),       // 40: spillway.plugin.v1.Service
-	(*Reply)(nil),         // 41: spillway.plugin.v1.Reply
-	(*Change)(nil),        // 42: spillway.plugin.v1.Change
-	(*Item)(nil),          // 43: spillway.plugin.v1.Item
-	(*Ping)(nil),          // 44: spillway.plugin.v1.Ping
-	(*Pong)(nil),          // 45: spillway.plugin.v1.Pong
-	(*Drain)(nil),         // 46: spillway.plugin.v1.Drain
-	(*Drained)(nil),       // 47: spillway.plugin.v1.Drained
-	(*Event)(nil),         // 48: spillway.plugin.v1.Event
-	(*RelayToPlugin)(nil), // 49: spillway.plugin.v1.RelayToPlugin
-	(*RelayToHost)(nil),   // 50: spillway.plugin.v1.RelayToHost
-	(*BodyPart)(nil),      // 51: spillway.plugin.v1.BodyPart
-	nil,                   // 52: spillway.plugin.v1.View.MetadataEntry
+	(*Wants)(nil),         // 13: spillway.plugin.v1.Wants
+	(*View)(nil),          // 14: spillway.plugin.v1.View
+	(*Open)(nil),          // 15: spillway.plugin.v1.Open
+	(*Attempted)(nil),     // 16: spillway.plugin.v1.Attempted
+	(*Dispatch)(nil),      // 17: spillway.plugin.v1.Dispatch
+	(*Skip)(nil),          // 18: spillway.plugin.v1.Skip
+	(*Attempt)(nil),       // 19: spillway.plugin.v1.Attempt
+	(*Ended)(nil),         // 20: spillway.plugin.v1.Ended
+	(*Committed)(nil),     // 21: spillway.plugin.v1.Committed
+	(*Drop)(nil),          // 22: spillway.plugin.v1.Drop
+	(*Finish)(nil),        // 23: spillway.plugin.v1.Finish
+	(*OpenRelay)(nil),     // 24: spillway.plugin.v1.OpenRelay
+	(*NeedBody)(nil),      // 25: spillway.plugin.v1.NeedBody
+	(*Cancel)(nil),        // 26: spillway.plugin.v1.Cancel
+	(*Failure)(nil),       // 27: spillway.plugin.v1.Failure
+	(*Usage)(nil),         // 28: spillway.plugin.v1.Usage
+	(*Outcome)(nil),       // 29: spillway.plugin.v1.Outcome
+	(*Ack)(nil),           // 30: spillway.plugin.v1.Ack
+	(*Judge)(nil),         // 31: spillway.plugin.v1.Judge
+	(*Judged)(nil),        // 32: spillway.plugin.v1.Judged
+	(*Catalogue)(nil),     // 33: spillway.plugin.v1.Catalogue
+	(*Provider)(nil),      // 34: spillway.plugin.v1.Provider
+	(*Model)(nil),         // 35: spillway.plugin.v1.Model
+	(*Probe)(nil),         // 36: spillway.plugin.v1.Probe
+	(*Decision)(nil),      // 37: spillway.plugin.v1.Decision
+	(*CircuitChange)(nil), // 38: spillway.plugin.v1.CircuitChange
+	(*Status)(nil),        // 39: spillway.plugin.v1.Status
+	(*Order)(nil),         // 40: spillway.plugin.v1.Order
+	(*Obeyed)(nil),        // 41: spillway.plugin.v1.Obeyed
+	(*TargetStatus)(nil),  // 42: spillway.plugin.v1.TargetStatus
+	(*Service)(nil),       // 43: spillway.plugin.v1.Service
+	(*Reply)(nil),         // 44: spillway.plugin.v1.Reply
+	(*Change)(nil),        // 45: spillway.plugin.v1.Change
+	(*Item)(nil),          // 46: spillway.plugin.v1.Item
+	(*Ping)(nil),          // 47: spillway.plugin.v1.Ping
+	(*Pong)(nil),          // 48: spillway.plugin.v1.Pong
+	(*Drain)(nil),         // 49: spillway.plugin.v1.Drain
+	(*Drained)(nil),       // 50: spillway.plugin.v1.Drained
+	(*Event)(nil),         // 51: spillway.plugin.v1.Event
+	(*RelayToPlugin)(nil), // 52: spillway.plugin.v1.RelayToPlugin
+	(*RelayToHost)(nil),   // 53: spillway.plugin.v1.RelayToHost
+	(*BodyPart)(nil),      // 54: spillway.plugin.v1.BodyPart
+	nil,                   // 55: spillway.plugin.v1.View.MetadataEntry
 }
 var file_plugin_proto_depIdxs = []int32{
 	6,  // 0: spillway.plugin.v1.ToPlugin.hello:type_name -> spillway.plugin.v1.Hello
-	32, // 1: spillway.plugin.v1.ToPlugin.catalogue:type_name -> spillway.plugin.v1.Catalogue
+	33, // 1: spillway.plugin.v1.ToPlugin.catalogue:type_name -> spillway.plugin.v1.Catalogue
 	7,  // 2: spillway.plugin.v1.ToPlugin.configure:type_name -> spillway.plugin.v1.Configure
 	10, // 3: spillway.plugin.v1.ToPlugin.settings:type_name -> spillway.plugin.v1.Settings
-	14, // 4: spillway.plugin.v1.ToPlugin.open:type_name -> spillway.plugin.v1.Open
-	19, // 5: spillway.plugin.v1.ToPlugin.ended:type_name -> spillway.plugin.v1.Ended
-	20, // 6: spillway.plugin.v1.ToPlugin.committed:type_name -> spillway.plugin.v1.Committed
-	28, // 7: spillway.plugin.v1.ToPlugin.outcome:type_name -> spillway.plugin.v1.Outcome
-	25, // 8: spillway.plugin.v1.ToPlugin.cancel:type_name -> spillway.plugin.v1.Cancel
-	30, // 9: spillway.plugin.v1.ToPlugin.judge:type_name -> spillway.plugin.v1.Judge
-	41, // 10: spillway.plugin.v1.ToPlugin.reply:type_name -> spillway.plugin.v1.Reply
-	42, // 11: spillway.plugin.v1.ToPlugin.change:type_name -> spillway.plugin.v1.Change
-	44, // 12: spillway.plugin.v1.ToPlugin.ping:type_name -> spillway.plugin.v1.Ping
-	46, // 13: spillway.plugin.v1.ToPlugin.drain:type_name -> spillway.plugin.v1.Drain
-	8,  // 14: spillway.plugin.v1.ToHost.configured:type_name -> spillway.plugin.v1.Configured
-	18, // 15: spillway.plugin.v1.ToHost.attempt:type_name -> spillway.plugin.v1.Attempt
-	21, // 16: spillway.plugin.v1.ToHost.drop:type_name -> spillway.plugin.v1.Drop
-	22, // 17: spillway.plugin.v1.ToHost.finish:type_name -> spillway.plugin.v1.Finish
-	23, // 18: spillway.plugin.v1.ToHost.open_relay:type_name -> spillway.plugin.v1.OpenRelay
-	24, // 19: spillway.plugin.v1.ToHost.need_body:type_name -> spillway.plugin.v1.NeedBody
-	29, // 20: spillway.plugin.v1.ToHost.ack:type_name -> spillway.plugin.v1.Ack
-	31, // 21: spillway.plugin.v1.ToHost.judged:type_name -> spillway.plugin.v1.Judged
-	40, // 22: spillway.plugin.v1.ToHost.service:type_name -> spillway.plugin.v1.Service
-	36, // 23: spillway.plugin.v1.ToHost.decision:type_name -> spillway.plugin.v1.Decision
-	38, // 24: spillway.plugin.v1.ToHost.status:type_name -> spillway.plugin.v1.Status
-	35, // 25: spillway.plugin.v1.ToHost.probe:type_name -> spillway.plugin.v1.Probe
-	45, // 26: spillway.plugin.v1.ToHost.pong:type_name -> spillway.plugin.v1.Pong
-	47, // 27: spillway.plugin.v1.ToHost.drained:type_name -> spillway.plugin.v1.Drained
-	9,  // 28: spillway.plugin.v1.Configured.faults:type_name -> spillway.plugin.v1.Fault
-	11, // 29: spillway.plugin.v1.View.route:type_name -> spillway.plugin.v1.Route
-	12, // 30: spillway.plugin.v1.View.shape:type_name -> spillway.plugin.v1.Shape
-	52, // 31: spillway.plugin.v1.View.metadata:type_name -> spillway.plugin.v1.View.MetadataEntry
-	16, // 32: spillway.plugin.v1.View.dispatch:type_name -> spillway.plugin.v1.Dispatch
-	13, // 33: spillway.plugin.v1.Open.view:type_name -> spillway.plugin.v1.View
-	15, // 34: spillway.plugin.v1.Open.past:type_name -> spillway.plugin.v1.Attempted
-	11, // 35: spillway.plugin.v1.Attempted.route:type_name -> spillway.plugin.v1.Route
-	26, // 36: spillway.plugin.v1.Attempted.failure:type_name -> spillway.plugin.v1.Failure
-	17, // 37: spillway.plugin.v1.Dispatch.skipped:type_name -> spillway.plugin.v1.Skip
-	11, // 38: spillway.plugin.v1.Skip.route:type_name -> spillway.plugin.v1.Route
-	11, // 39: spillway.plugin.v1.Attempt.route:type_name -> spillway.plugin.v1.Route
-	16, // 40: spillway.plugin.v1.Attempt.dispatch:type_name -> spillway.plugin.v1.Dispatch
-	0,  // 41: spillway.plugin.v1.Attempt.commit:type_name -> spillway.plugin.v1.Attempt.Commit
-	26, // 42: spillway.plugin.v1.Ended.failure:type_name -> spillway.plugin.v1.Failure
-	26, // 43: spillway.plugin.v1.Finish.failure:type_name -> spillway.plugin.v1.Failure
-	11, // 44: spillway.plugin.v1.Outcome.route:type_name -> spillway.plugin.v1.Route
-	26, // 45: spillway.plugin.v1.Outcome.failure:type_name -> spillway.plugin.v1.Failure
-	27, // 46: spillway.plugin.v1.Outcome.usage:type_name -> spillway.plugin.v1.Usage
-	26, // 47: spillway.plugin.v1.Judge.failure:type_name -> spillway.plugin.v1.Failure
-	26, // 48: spillway.plugin.v1.Judged.failure:type_name -> spillway.plugin.v1.Failure
-	33, // 49: spillway.plugin.v1.Catalogue.providers:type_name -> spillway.plugin.v1.Provider
-	34, // 50: spillway.plugin.v1.Provider.models:type_name -> spillway.plugin.v1.Model
-	11, // 51: spillway.plugin.v1.Decision.target:type_name -> spillway.plugin.v1.Route
-	37, // 52: spillway.plugin.v1.Decision.changes:type_name -> spillway.plugin.v1.CircuitChange
-	17, // 53: spillway.plugin.v1.Decision.skipped:type_name -> spillway.plugin.v1.Skip
-	39, // 54: spillway.plugin.v1.Status.targets:type_name -> spillway.plugin.v1.TargetStatus
-	1,  // 55: spillway.plugin.v1.Service.op:type_name -> spillway.plugin.v1.Service.Op
-	43, // 56: spillway.plugin.v1.Reply.items:type_name -> spillway.plugin.v1.Item
-	43, // 57: spillway.plugin.v1.Change.item:type_name -> spillway.plugin.v1.Item
-	27, // 58: spillway.plugin.v1.Event.usage:type_name -> spillway.plugin.v1.Usage
-	26, // 59: spillway.plugin.v1.Event.failure:type_name -> spillway.plugin.v1.Failure
-	48, // 60: spillway.plugin.v1.RelayToPlugin.event:type_name -> spillway.plugin.v1.Event
-	48, // 61: spillway.plugin.v1.RelayToHost.event:type_name -> spillway.plugin.v1.Event
-	18, // 62: spillway.plugin.v1.RelayToHost.attempt:type_name -> spillway.plugin.v1.Attempt
-	21, // 63: spillway.plugin.v1.RelayToHost.drop:type_name -> spillway.plugin.v1.Drop
-	2,  // 64: spillway.plugin.v1.Plugin.Describe:input_type -> spillway.plugin.v1.HostInfo
-	4,  // 65: spillway.plugin.v1.Plugin.Session:input_type -> spillway.plugin.v1.ToPlugin
-	49, // 66: spillway.plugin.v1.Plugin.Relay:input_type -> spillway.plugin.v1.RelayToPlugin
-	51, // 67: spillway.plugin.v1.Plugin.Body:input_type -> spillway.plugin.v1.BodyPart
-	3,  // 68: spillway.plugin.v1.Plugin.Describe:output_type -> spillway.plugin.v1.Manifest
-	5,  // 69: spillway.plugin.v1.Plugin.Session:output_type -> spillway.plugin.v1.ToHost
-	50, // 70: spillway.plugin.v1.Plugin.Relay:output_type -> spillway.plugin.v1.RelayToHost
-	51, // 71: spillway.plugin.v1.Plugin.Body:output_type -> spillway.plugin.v1.BodyPart
-	68, // [68:72] is the sub-list for method output_type
-	64, // [64:68] is the sub-list for method input_type
-	64, // [64:64] is the sub-list for extension type_name
-	64, // [64:64] is the sub-list for extension extendee
-	0,  // [0:64] is the sub-list for field type_name
+	15, // 4: spillway.plugin.v1.ToPlugin.open:type_name -> spillway.plugin.v1.Open
+	20, // 5: spillway.plugin.v1.ToPlugin.ended:type_name -> spillway.plugin.v1.Ended
+	21, // 6: spillway.plugin.v1.ToPlugin.committed:type_name -> spillway.plugin.v1.Committed
+	29, // 7: spillway.plugin.v1.ToPlugin.outcome:type_name -> spillway.plugin.v1.Outcome
+	26, // 8: spillway.plugin.v1.ToPlugin.cancel:type_name -> spillway.plugin.v1.Cancel
+	31, // 9: spillway.plugin.v1.ToPlugin.judge:type_name -> spillway.plugin.v1.Judge
+	44, // 10: spillway.plugin.v1.ToPlugin.reply:type_name -> spillway.plugin.v1.Reply
+	45, // 11: spillway.plugin.v1.ToPlugin.change:type_name -> spillway.plugin.v1.Change
+	47, // 12: spillway.plugin.v1.ToPlugin.ping:type_name -> spillway.plugin.v1.Ping
+	49, // 13: spillway.plugin.v1.ToPlugin.drain:type_name -> spillway.plugin.v1.Drain
+	40, // 14: spillway.plugin.v1.ToPlugin.order:type_name -> spillway.plugin.v1.Order
+	8,  // 15: spillway.plugin.v1.ToHost.configured:type_name -> spillway.plugin.v1.Configured
+	19, // 16: spillway.plugin.v1.ToHost.attempt:type_name -> spillway.plugin.v1.Attempt
+	22, // 17: spillway.plugin.v1.ToHost.drop:type_name -> spillway.plugin.v1.Drop
+	23, // 18: spillway.plugin.v1.ToHost.finish:type_name -> spillway.plugin.v1.Finish
+	24, // 19: spillway.plugin.v1.ToHost.open_relay:type_name -> spillway.plugin.v1.OpenRelay
+	25, // 20: spillway.plugin.v1.ToHost.need_body:type_name -> spillway.plugin.v1.NeedBody
+	30, // 21: spillway.plugin.v1.ToHost.ack:type_name -> spillway.plugin.v1.Ack
+	32, // 22: spillway.plugin.v1.ToHost.judged:type_name -> spillway.plugin.v1.Judged
+	43, // 23: spillway.plugin.v1.ToHost.service:type_name -> spillway.plugin.v1.Service
+	37, // 24: spillway.plugin.v1.ToHost.decision:type_name -> spillway.plugin.v1.Decision
+	39, // 25: spillway.plugin.v1.ToHost.status:type_name -> spillway.plugin.v1.Status
+	36, // 26: spillway.plugin.v1.ToHost.probe:type_name -> spillway.plugin.v1.Probe
+	48, // 27: spillway.plugin.v1.ToHost.pong:type_name -> spillway.plugin.v1.Pong
+	50, // 28: spillway.plugin.v1.ToHost.drained:type_name -> spillway.plugin.v1.Drained
+	41, // 29: spillway.plugin.v1.ToHost.obeyed:type_name -> spillway.plugin.v1.Obeyed
+	9,  // 30: spillway.plugin.v1.Configured.faults:type_name -> spillway.plugin.v1.Fault
+	11, // 31: spillway.plugin.v1.View.route:type_name -> spillway.plugin.v1.Route
+	12, // 32: spillway.plugin.v1.View.shape:type_name -> spillway.plugin.v1.Shape
+	55, // 33: spillway.plugin.v1.View.metadata:type_name -> spillway.plugin.v1.View.MetadataEntry
+	17, // 34: spillway.plugin.v1.View.dispatch:type_name -> spillway.plugin.v1.Dispatch
+	13, // 35: spillway.plugin.v1.View.wants:type_name -> spillway.plugin.v1.Wants
+	14, // 36: spillway.plugin.v1.Open.view:type_name -> spillway.plugin.v1.View
+	16, // 37: spillway.plugin.v1.Open.past:type_name -> spillway.plugin.v1.Attempted
+	11, // 38: spillway.plugin.v1.Attempted.route:type_name -> spillway.plugin.v1.Route
+	27, // 39: spillway.plugin.v1.Attempted.failure:type_name -> spillway.plugin.v1.Failure
+	18, // 40: spillway.plugin.v1.Dispatch.skipped:type_name -> spillway.plugin.v1.Skip
+	11, // 41: spillway.plugin.v1.Skip.route:type_name -> spillway.plugin.v1.Route
+	11, // 42: spillway.plugin.v1.Attempt.route:type_name -> spillway.plugin.v1.Route
+	17, // 43: spillway.plugin.v1.Attempt.dispatch:type_name -> spillway.plugin.v1.Dispatch
+	0,  // 44: spillway.plugin.v1.Attempt.commit:type_name -> spillway.plugin.v1.Attempt.Commit
+	27, // 45: spillway.plugin.v1.Ended.failure:type_name -> spillway.plugin.v1.Failure
+	27, // 46: spillway.plugin.v1.Finish.failure:type_name -> spillway.plugin.v1.Failure
+	11, // 47: spillway.plugin.v1.Outcome.route:type_name -> spillway.plugin.v1.Route
+	27, // 48: spillway.plugin.v1.Outcome.failure:type_name -> spillway.plugin.v1.Failure
+	28, // 49: spillway.plugin.v1.Outcome.usage:type_name -> spillway.plugin.v1.Usage
+	27, // 50: spillway.plugin.v1.Judge.failure:type_name -> spillway.plugin.v1.Failure
+	27, // 51: spillway.plugin.v1.Judged.failure:type_name -> spillway.plugin.v1.Failure
+	34, // 52: spillway.plugin.v1.Catalogue.providers:type_name -> spillway.plugin.v1.Provider
+	35, // 53: spillway.plugin.v1.Provider.models:type_name -> spillway.plugin.v1.Model
+	11, // 54: spillway.plugin.v1.Decision.target:type_name -> spillway.plugin.v1.Route
+	38, // 55: spillway.plugin.v1.Decision.changes:type_name -> spillway.plugin.v1.CircuitChange
+	18, // 56: spillway.plugin.v1.Decision.skipped:type_name -> spillway.plugin.v1.Skip
+	42, // 57: spillway.plugin.v1.Status.targets:type_name -> spillway.plugin.v1.TargetStatus
+	40, // 58: spillway.plugin.v1.Status.orders:type_name -> spillway.plugin.v1.Order
+	1,  // 59: spillway.plugin.v1.Service.op:type_name -> spillway.plugin.v1.Service.Op
+	46, // 60: spillway.plugin.v1.Reply.items:type_name -> spillway.plugin.v1.Item
+	46, // 61: spillway.plugin.v1.Change.item:type_name -> spillway.plugin.v1.Item
+	28, // 62: spillway.plugin.v1.Event.usage:type_name -> spillway.plugin.v1.Usage
+	27, // 63: spillway.plugin.v1.Event.failure:type_name -> spillway.plugin.v1.Failure
+	51, // 64: spillway.plugin.v1.RelayToPlugin.event:type_name -> spillway.plugin.v1.Event
+	51, // 65: spillway.plugin.v1.RelayToHost.event:type_name -> spillway.plugin.v1.Event
+	19, // 66: spillway.plugin.v1.RelayToHost.attempt:type_name -> spillway.plugin.v1.Attempt
+	22, // 67: spillway.plugin.v1.RelayToHost.drop:type_name -> spillway.plugin.v1.Drop
+	2,  // 68: spillway.plugin.v1.Plugin.Describe:input_type -> spillway.plugin.v1.HostInfo
+	4,  // 69: spillway.plugin.v1.Plugin.Session:input_type -> spillway.plugin.v1.ToPlugin
+	52, // 70: spillway.plugin.v1.Plugin.Relay:input_type -> spillway.plugin.v1.RelayToPlugin
+	54, // 71: spillway.plugin.v1.Plugin.Body:input_type -> spillway.plugin.v1.BodyPart
+	3,  // 72: spillway.plugin.v1.Plugin.Describe:output_type -> spillway.plugin.v1.Manifest
+	5,  // 73: spillway.plugin.v1.Plugin.Session:output_type -> spillway.plugin.v1.ToHost
+	53, // 74: spillway.plugin.v1.Plugin.Relay:output_type -> spillway.plugin.v1.RelayToHost
+	54, // 75: spillway.plugin.v1.Plugin.Body:output_type -> spillway.plugin.v1.BodyPart
+	72, // [72:76] is the sub-list for method output_type
+	68, // [68:72] is the sub-list for method input_type
+	68, // [68:68] is the sub-list for extension type_name
+	68, // [68:68] is the sub-list for extension extendee
+	0,  // [0:68] is the sub-list for field type_name
 }
 
 func init() { file_plugin_proto_init() }
@@ -4640,6 +4969,7 @@ func file_plugin_proto_init() {
 		(*ToPlugin_Change)(nil),
 		(*ToPlugin_Ping)(nil),
 		(*ToPlugin_Drain)(nil),
+		(*ToPlugin_Order)(nil),
 	}
 	file_plugin_proto_msgTypes[3].OneofWrappers = []any{
 		(*ToHost_Configured)(nil),
@@ -4656,6 +4986,7 @@ func file_plugin_proto_init() {
 		(*ToHost_Probe)(nil),
 		(*ToHost_Pong)(nil),
 		(*ToHost_Drained)(nil),
+		(*ToHost_Obeyed)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -4663,7 +4994,7 @@ func file_plugin_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_plugin_proto_rawDesc), len(file_plugin_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   51,
+			NumMessages:   54,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -19,6 +19,7 @@ import (
 // programs are what is built: file below the folder, package.
 var programs = map[string]string{
 	"spillway":         "spillway/host/cmd/spillway",
+	"broken":           "spillway/tests/plugins/broken",
 	"plugins/failover": "spillway/plugin/failover",
 	"plugins/shout":    "spillway/tests/plugins/shout",
 }

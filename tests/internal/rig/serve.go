@@ -34,6 +34,7 @@ type Server struct {
 	Dir string // the profile's folder
 
 	t      *testing.T
+	env    []string
 	cmd    *exec.Cmd
 	stderr bytes.Buffer // with every level of the log; to be read after Stop
 	stop   sync.Once
@@ -64,12 +65,11 @@ func ServeProfile(t *testing.T, dir string, env ...string) *Server {
 	t.Helper()
 	home := filepath.Dir(filepath.Dir(dir))
 	s := &Server{t: t, Dir: dir}
-	s.cmd = exec.Command(Spillway(t),
-		"serve", "--profile", s.Dir+"/", "--listen", "127.0.0.1:0", "--log-level", "debug")
-	s.cmd.Env = append([]string{
+	s.env = append([]string{
 		"HOME=" + home, "SPILLWAY_HOME=" + home,
 		"GORACE=atexit_sleep_ms=0", // else the race detector holds up every exit by a second
 	}, env...)
+	s.cmd = s.Command("serve", "--listen", "127.0.0.1:0", "--log-level", "debug")
 	s.cmd.Stderr = &s.stderr
 	s.cmd.WaitDelay = orphanTime
 	stdout, err := s.cmd.StdoutPipe()
@@ -89,6 +89,27 @@ func ServeProfile(t *testing.T, dir string, env ...string) *Server {
 	}
 	s.URL = url
 	return s
+}
+
+// Command is spillway with the arguments, for the server's profile.
+func (s *Server) Command(args ...string) *exec.Cmd {
+	cmd := exec.Command(Spillway(s.t), append(args, "--profile", s.Dir+"/")...)
+	cmd.Env = s.env
+	return cmd
+}
+
+// Log is what the server has written to standard error. It is whole once the
+// server has stopped, and must not be read before.
+func (s *Server) Log() string { return s.stderr.String() }
+
+// Kill ends the server as a crash would.
+func (s *Server) Kill() {
+	s.stop.Do(func() {
+		if err := s.cmd.Process.Kill(); err != nil {
+			s.t.Error(err)
+		}
+		_ = s.cmd.Wait()
+	})
 }
 
 // Stop ends the server and checks that it exits with 0. A test that failed is

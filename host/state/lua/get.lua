@@ -1,0 +1,2 @@
+-- ARGV: key.
+return collect({ARGV[1]}, '')

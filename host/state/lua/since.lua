@@ -1,0 +1,2 @@
+-- ARGV: prefix, revision.
+return collect(redis.call('ZRANGEBYSCORE', revisions, '(' .. ARGV[2], '+inf'), ARGV[1])

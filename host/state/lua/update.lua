@@ -1,0 +1,62 @@
+-- ARGV: key, verb, revision that the item must have ('': any), data,
+-- milliseconds to live (0: for ever), those of a tombstone, channel.
+-- Returns the item's revision, or the status CONFLICT or ABSENT.
+local key, verb, at, value, ttl, mourning, channel = unpack(ARGV)
+
+local revision = 0
+if redis.call('HEXISTS', data, key) == 1 then
+  revision = look(key) or 0
+end
+if at ~= '' and tonumber(at) ~= revision then
+  return {ok = 'CONFLICT'}
+end
+if verb ~= 'put' and revision == 0 then
+  return {ok = 'ABSENT'}
+end
+
+-- Rounded up: an end comes late rather than early.
+local function finish(life)
+  if life == '0' then
+    redis.call('ZREM', ends, key)
+  else
+    redis.call('ZADD', ends, math.ceil(micros / 1000) + life, key)
+  end
+end
+
+if verb == 'extend' then
+  finish(ttl)
+  return revision
+end
+
+-- A store that was lost, or a replica that had not heard of everything, goes
+-- on above whatever was there before, because time does.
+revision = math.max(tonumber(redis.call('GET', latest) or 0) + 1, micros)
+local text = string.format('%.0f', revision)
+
+-- A server that is out of memory, read-only or unable to save refuses the first
+-- write of a script, so nothing or everything is done. Removing, which makes
+-- room, begins with a write that is never refused for memory.
+if verb == 'remove' then
+  redis.call('HDEL', data, key)
+  redis.call('ZREM', names, key)
+  redis.call('SET', latest, text)
+  finish(mourning)
+else
+  redis.call('SET', latest, text)
+  redis.call('HSET', data, key, value)
+  redis.call('ZADD', names, 0, key)
+  finish(ttl)
+end
+redis.call('ZADD', revisions, text, key)
+
+-- Some of what has expired goes with every change.
+for _, old in ipairs(redis.call('ZRANGEBYSCORE', ends, '-inf', now, 'LIMIT', 0, 16)) do
+  redis.call('HDEL', data, old)
+  redis.call('ZREM', names, old)
+  redis.call('ZREM', revisions, old)
+  redis.call('ZREM', ends, old)
+end
+
+-- Whoever may not publish is heard of by those who look now and then.
+redis.pcall('PUBLISH', channel, text)
+return revision

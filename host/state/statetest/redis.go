@@ -1,0 +1,106 @@
+package statetest
+
+import (
+	"bytes"
+	"context"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"spillway/host/state/statetest/machine"
+)
+
+// Redis is a redis-server of a test's own, on a socket in a folder of its own.
+// It is killed at the end of the test.
+type Redis struct {
+	Socket string
+	Client *redis.Client // without a password
+
+	tb  testing.TB
+	dir string
+	cmd *exec.Cmd
+	log bytes.Buffer
+}
+
+// NewRedis starts a server, which is installed if it is missing and that
+// disturbs nobody. It keeps what was written over a Kill.
+func NewRedis(tb testing.TB) *Redis {
+	tb.Helper()
+	machine.Need(tb, "redis-server", "redis-server")
+	// The path of a socket is short.
+	dir, err := os.MkdirTemp("", "redis-")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	socket := filepath.Join(dir, "s")
+	r := &Redis{
+		Socket: socket,
+		Client: redis.NewClient(&redis.Options{Network: "unix", Addr: socket}),
+		tb:     tb,
+		dir:    dir,
+	}
+	tb.Cleanup(func() {
+		r.Client.Close()
+		if r.cmd != nil {
+			r.Kill()
+		}
+		os.RemoveAll(dir)
+	})
+	r.Start()
+	return r
+}
+
+// Start starts the server again, and returns once it answers.
+func (r *Redis) Start() {
+	r.tb.Helper()
+	r.log.Reset()
+	r.cmd = exec.Command("redis-server",
+		"--port", "0", "--unixsocket", r.Socket, "--unixsocketperm", "700", "--dir", r.dir,
+		"--save", "", "--appendonly", "yes", "--appendfsync", "no")
+	r.cmd.Stdout, r.cmd.Stderr = &r.log, &r.log
+	if err := r.cmd.Start(); err != nil {
+		r.tb.Fatal(err)
+	}
+	ended := time.Now().Add(patience)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for r.Client.Ping(context.Background()).Err() != nil {
+		if time.Now().After(ended) {
+			r.Kill()
+			r.tb.Fatalf("redis-server does not answer within %v:\n%s", patience, &r.log)
+		}
+		<-tick.C
+	}
+}
+
+// Kill ends the server without a warning.
+func (r *Redis) Kill() {
+	r.tb.Helper()
+	if err := r.cmd.Process.Kill(); err != nil {
+		r.tb.Error(err)
+	}
+	r.cmd.Wait() // the error is that it was killed
+	r.cmd = nil
+}
+
+// Do runs a command on the server, such as CONFIG SET.
+func (r *Redis) Do(args ...any) {
+	r.tb.Helper()
+	if err := r.Client.Do(context.Background(), args...).Err(); err != nil {
+		r.tb.Fatalf("%v: %v", args, err)
+	}
+}
+
+// URL is the server's, for somebody with a password, which may be empty.
+func (r *Redis) URL(password string) string {
+	u := url.URL{Scheme: "unix", Path: r.Socket}
+	if password != "" {
+		u.User = url.UserPassword("", password)
+	}
+	return u.String()
+}
