@@ -14,12 +14,19 @@ type Brain struct {
 	origin int64  // names this brain in tags and permits: when its clock began
 	epoch  uint64 // rises with every charge and every recovery, also with loaded ones
 
-	permits  uint64 // the last one given out
-	circuits map[Target]*circuit
-	order    []*circuit // the same ones, oldest first: nothing depends on the order of a map
+	permits uint64             // the last one given out
+	vendors map[string]*vendor // all circuits, by provider
+	order   []*circuit         // the same ones, oldest first: nothing depends on the order of a map
 
 	plain lease  // of an attempt without a permit, as things are now
 	tag   string // its tag, made once for all attempts until the next charge
+
+	orders  []order         // of a person
+	talks   map[uint64]talk // by the hash of the conversation
+	recent  []uint64        // the same ones; from oldest on, they make room
+	oldest  int
+	strides map[sdk.Route]*stride // how fast routes begin
+	spins   map[string]uint64     // by provider: turns without a conversation, which take the keys in turn
 
 	touched []*circuit // by the call under way
 	unsent  []*circuit // changed since TakeChanged
@@ -37,14 +44,14 @@ const suspendGap = 10 * time.Second
 // New returns a brain to which every target is healthy. The moment must not be
 // that of another brain of the same state: it names this one.
 func New(now Instant, p Policy) *Brain {
-	p = p.withDefaults()
-	return &Brain{policy: &p, origin: now.offset(), circuits: map[Target]*circuit{}}
+	p = p.WithDefaults()
+	return &Brain{policy: &p, origin: now.offset(), vendors: map[string]*vendor{}, spins: map[string]uint64{}}
 }
 
 // SetPolicy replaces the policy for turns that start from now on. Models that
 // were unavailable are asked again: the new configuration may have cured that.
 func (b *Brain) SetPolicy(now Instant, p Policy) []sdk.Change {
-	p = p.withDefaults()
+	p = p.WithDefaults()
 	b.policy = &p
 	for _, c := range b.order {
 		if c.code == sdk.CodeModelUnavailable {
@@ -67,14 +74,14 @@ func (b *Brain) heal(now Instant, c *circuit) {
 
 // circuit is the circuit of t, made if need be.
 func (b *Brain) circuit(now Instant, t Target) *circuit {
-	if c := b.circuits[t]; c != nil {
+	if c := b.get(t); c != nil {
 		return c
 	}
 	if len(b.order) >= maxCircuits {
 		b.evict(now)
 	}
 	c := &circuit{target: t}
-	b.circuits[t] = c
+	b.put(c)
 	b.order = append(b.order, c)
 	return c
 }
@@ -90,7 +97,7 @@ func (b *Brain) evict(now Instant) {
 			victim, quiet = i, q
 		}
 	}
-	delete(b.circuits, b.order[victim].target)
+	b.drop(b.order[victim].target)
 	b.order = slices.Delete(b.order, victim, victim+1)
 }
 

@@ -11,9 +11,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// query is a stream asked of worldRoutes[i].
+func query(now Instant, i int) Query {
+	return Query{Head: worldRoutes[i], Stream: true, Began: now.Mono}
+}
+
 // start begins a request for worldRoutes[i].
 func (w *world) start(t *Turn, i int) Step {
-	return w.b.Start(w.now, t, Query{Head: worldRoutes[i]}, worldCat, nil)
+	return w.b.Start(w.now, t, query(w.now, i), worldCat, nil)
 }
 
 func TestHealthyStartAllocatesNothing(t *testing.T) {
@@ -29,17 +34,39 @@ func TestHealthyStartAllocatesNothing(t *testing.T) {
 	}
 }
 
+// BenchmarkHealthyStart is what a healthy request costs: with two keys a provider,
+// with and without a conversation, to its first step and to its very end, and
+// with a thousand targets that have a story, half of them of the head's vendor.
 func BenchmarkHealthyStart(b *testing.B) {
-	for _, circuits := range []int{0, 1000} {
-		b.Run(fmt.Sprintf("circuits=%d", circuits), func(b *testing.B) {
+	for _, tt := range []struct {
+		name         string
+		circuits     int
+		conversation string
+		whole        bool
+	}{
+		{"plain", 0, "", false},
+		{"conversation", 0, "c1", false},
+		{"to the end", 0, "c1", true},
+		{"circuits=1000", 1000, "c1", false},
+		{"circuits=1000 to the end", 1000, "c1", true},
+	} {
+		b.Run(tt.name, func(b *testing.B) {
 			w := newWorld()
-			for i := range circuits {
-				w.b.circuit(w.now, Target{Scope: sdk.ScopeRoute, Provider: "c", Model: fmt.Sprint(i)})
+			for i := range tt.circuits {
+				r := sdk.Route{Provider: string(rune('a' + 2*(i%2))), Model: fmt.Sprint("m", i)}
+				w.b.circuit(w.now, routeTarget(r))
+				w.b.circuit(w.now, limitTarget(r, "k1"))
 			}
 			var turn Turn
+			q := query(w.now, 0)
+			q.Conversation = tt.conversation
 			b.ReportAllocs()
 			for b.Loop() {
-				w.start(&turn, 0)
+				s := w.b.Start(w.now, &turn, q, worldCat, nil)
+				if tt.whole {
+					w.b.Committed(w.now, &turn)
+					w.b.Settled(w.now, sdk.Outcome{Route: s.Route, Key: s.Key, Tag: s.Tag, Stream: true, FirstContent: time.Second}, worldCat)
+				}
 			}
 		})
 	}
@@ -147,7 +174,7 @@ func TestPast(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			got := w.b.Start(w.now, &turn, Query{Head: s.Route}, worldCat, past)
+			got := w.b.Start(w.now, &turn, query(w.now, 0), worldCat, past)
 			if want := worldRoutes[2]; got.Route != want || got.Kind != sdk.KindFailover {
 				t.Errorf("got %s %s, want failover %s", got.Kind, got.Route, want)
 			}
@@ -164,7 +191,7 @@ func TestPastLostAttempt(t *testing.T) {
 	w := newWorld()
 	var turn Turn
 	s := w.start(&turn, 0)
-	got := w.b.Start(w.now, &turn, Query{Head: s.Route}, worldCat,
+	got := w.b.Start(w.now, &turn, query(w.now, 0), worldCat,
 		[]sdk.Attempted{{Route: s.Route, Tag: s.Tag, Failure: sdk.NewFailure(sdk.CodePlugin, "", "")}})
 	if got.Route != s.Route || got.Kind != sdk.KindPrimary {
 		t.Errorf("got %s %s, want the head again", got.Kind, got.Route)
@@ -178,13 +205,14 @@ func TestLostPermitEnds(t *testing.T) {
 	w.b.Failed(w.now, &turn, *fault(sdk.CodeQuota, nil), 0)
 	w.now = moment(time.Hour)
 	w.start(&turn, 0)
+	life := contentBase + permitGrace
 	for _, step := range []struct {
 		after time.Duration
 		want  sdk.AttemptKind
-	}{{permitLife - 1, sdk.KindFailover}, {permitLife, sdk.KindProbe}} {
+	}{{life - 1, sdk.KindFailover}, {life, sdk.KindProbe}} {
 		now := moment(time.Hour + step.after)
 		var other Turn
-		if s := w.b.Start(now, &other, Query{Head: worldRoutes[0]}, worldCat, nil); s.Kind != step.want {
+		if s := w.b.Start(now, &other, query(now, 0), worldCat, nil); s.Kind != step.want {
 			t.Errorf("after %v: got %s, want %s", step.after, s.Kind, step.want)
 		}
 	}
@@ -217,22 +245,22 @@ func TestCircuitsAreBounded(t *testing.T) {
 	for i := range maxCircuits + 10 {
 		w.b.circuit(w.now, routeTarget(sdk.Route{Provider: "c", Model: fmt.Sprint(i)}))
 	}
-	if len(w.b.order) != maxCircuits || len(w.b.circuits) != maxCircuits {
-		t.Errorf("%d circuits, %d in order, want %d", len(w.b.circuits), len(w.b.order), maxCircuits)
+	if n := len(w.b.vendors["c"].routes) + len(w.b.vendors["a"].routes); len(w.b.order) != maxCircuits || n != maxCircuits {
+		t.Errorf("%d circuits, %d in order, want %d", n, len(w.b.order), maxCircuits)
 	}
-	if w.b.circuits[routeTarget(worldRoutes[0])] == nil {
+	if w.b.get(routeTarget(worldRoutes[0])) == nil {
 		t.Error("the open circuit was forgotten")
 	}
 }
 
 func TestBackoff(t *testing.T) {
-	p := DefaultPolicy()
+	b := Budget{}.withDefaults()
 	for _, tt := range []struct {
 		attempts int
 		rnd      float64
 		want     time.Duration
 	}{{1, 0, 0}, {1, 0.5, 125 * time.Millisecond}, {2, 0.5, 250 * time.Millisecond}, {9, 0.999, 3996 * time.Millisecond}} {
-		if got := p.backoff(tt.attempts, tt.rnd); got != tt.want {
+		if got := b.backoff(tt.attempts, tt.rnd); got != tt.want {
 			t.Errorf("backoff(%d, %v): got %v, want %v", tt.attempts, tt.rnd, got, tt.want)
 		}
 	}

@@ -6,17 +6,17 @@ import (
 
 // charge is what a failure does to whom.
 type charge struct {
-	scope  sdk.Scope // ScopeRoute or ScopeVendor; ScopeNone: nobody is charged
+	scope  sdk.Scope // ScopeNone: nobody is charged
 	rung   rung      // the ladder that it climbs
 	counts bool      // only from the threshold on
-	limit  bool      // no ladder: out for the stated time, else defaultLimit
+	limit  bool      // no ladder: a key is out for the stated time, else Policy.RateHalt
+	whole  bool      // of a limit: of the key, not only of its use of the model
 	proof  bool      // held back until another vendor shows that our own network works
 }
 
-// charge judges f, which came from a provider with the given number of keys. A
-// failure whose scope says none is nobody's, whatever its code: a limit that the
-// deadline had shortened says nothing about the vendor.
-func (p *Policy) charge(f *sdk.Failure, keys int) charge {
+// charge judges f. A failure whose scope says none is nobody's, whatever its
+// code: a limit that the deadline had shortened says nothing about the vendor.
+func (p *Policy) charge(f *sdk.Failure) charge {
 	class := p.class(f.Code)
 	switch {
 	case !vendorsFault(class) || f.Scope == sdk.ScopeNone:
@@ -24,43 +24,54 @@ func (p *Policy) charge(f *sdk.Failure, keys int) charge {
 	case f.Code == sdk.CodeTransport && f.Cause.Unreachable():
 		return charge{scope: sdk.ScopeVendor, rung: rungHalt, proof: f.Cause == sdk.CauseDNS || f.Cause == sdk.CauseNoRoute}
 	}
-	scope := sdk.ScopeRoute
 	switch f.Code {
 	case sdk.CodeQuota, sdk.CodeAuth, sdk.CodeInvalidCredential:
-		scope = blamed(f, keys)
-		if f.Code == sdk.CodeQuota && scope == sdk.ScopeVendor && f.Billing {
+		if class == sdk.ClassTransient {
+			break
+		}
+		scope := speaksFor(f)
+		if scope == sdk.ScopeVendor && f.Billing {
 			return charge{scope: scope, rung: rungHalt}
 		}
+		return charge{scope: scope, rung: rungFatal}
 	case sdk.CodeRateLimit:
-		if f.Scope == sdk.ScopeVendor {
-			scope = sdk.ScopeVendor
+		if class == sdk.ClassTransient {
+			return charge{scope: sdk.ScopeKey, limit: true, whole: f.Scope == sdk.ScopeVendor || f.Scope == sdk.ScopeKey}
 		}
 	}
-	switch {
-	case class == sdk.ClassDeterministic:
-		return charge{scope: scope, rung: rungFatal}
-	case f.Code == sdk.CodeRateLimit:
-		return charge{scope: scope, limit: true}
-	default:
-		return charge{scope: scope, rung: rungTransient, counts: true}
+	if class == sdk.ClassDeterministic {
+		return charge{scope: sdk.ScopeRoute, rung: rungFatal}
 	}
+	return charge{scope: sdk.ScopeRoute, rung: rungTransient, counts: true}
 }
 
-// blamed is whom a failure of money or credentials speaks for. A key's failure
-// is the vendor's when there is no other key; a pool of several keys outlives
-// one of them, and nobody above the key is charged.
-func blamed(f *sdk.Failure, keys int) sdk.Scope {
-	scope := f.Scope
-	if scope == "" {
-		scope = f.Code.Scope()
-	}
-	if scope != sdk.ScopeKey {
-		return scope
-	}
-	if keys <= 1 {
+// speaksFor is what a failure's evidence names, else its code's default. Money is
+// the vendor's matter, unless a key has its own.
+func speaksFor(f *sdk.Failure) sdk.Scope {
+	switch {
+	case f.Code == sdk.CodeQuota && f.Billing && f.Scope != sdk.ScopeKey:
 		return sdk.ScopeVendor
+	case f.Scope == "":
+		return f.Code.Scope()
 	}
-	return sdk.ScopeNone
+	return f.Scope
+}
+
+// target is the circuit that ch is about. Without a key, what would be a key's
+// is the vendor's, and a limit is the route's.
+func (ch *charge) target(r sdk.Route, key string) Target {
+	switch {
+	case ch.scope == sdk.ScopeRoute:
+		return routeTarget(r)
+	case ch.scope == sdk.ScopeKey && key != keyless:
+		if ch.limit && !ch.whole {
+			return limitTarget(r, key)
+		}
+		return keyTarget(r.Provider, key)
+	case ch.limit && !ch.whole:
+		return routeTarget(r)
+	}
+	return vendorTarget(r.Provider)
 }
 
 // apply charges f to c. It reports whether the failure was counted towards the
@@ -68,7 +79,7 @@ func blamed(f *sdk.Failure, keys int) sdk.Scope {
 func (b *Brain) apply(now Instant, p *Policy, c *circuit, f *sdk.Failure, ch charge, again bool) (counted bool) {
 	stated := hint(now, f)
 	if ch.limit && stated == 0 {
-		stated = defaultLimit
+		stated = p.RateHalt
 	}
 	if ch.counts && again && stated == 0 {
 		return false
@@ -77,7 +88,7 @@ func (b *Brain) apply(now Instant, p *Policy, c *circuit, f *sdk.Failure, ch cha
 	wasClosed := c.state(now) == sdk.CircuitClosed && c.trial.n == 0
 	b.epoch++
 	c.counted, c.version = b.epoch, b.epoch
-	c.code, c.rule = f.Code, f.Rule
+	c.code, c.rule, c.noKeyLeft = f.Code, f.Rule, false
 
 	if ch.counts && !again {
 		c.fails++
@@ -85,7 +96,7 @@ func (b *Brain) apply(now Instant, p *Policy, c *circuit, f *sdk.Failure, ch cha
 	}
 	trips := !ch.limit && (!ch.counts || counted && (c.fails >= p.FailureThreshold || c.climbed()))
 	if trips {
-		c.ladders[ch.rung].climb(now, p, ch.rung, f.Code == sdk.CodeTimeout)
+		c.ladders[ch.rung].climb(now, p, c.target.Scope, ch.rung, f.Code == sdk.CodeTimeout)
 	}
 	if stated > 0 {
 		c.belief.extend(now, stated)
@@ -99,4 +110,51 @@ func (b *Brain) apply(now Instant, p *Policy, c *circuit, f *sdk.Failure, ch cha
 		c.since = now.Wall.UnixMilli()
 	}
 	return counted
+}
+
+// exhaust charges the vendor when its last key has just been refused.
+func (b *Brain) exhaust(now Instant, policy *Policy, p *sdk.Provider, l lease, f *sdk.Failure) {
+	if !b.dead(now, p) {
+		return
+	}
+	if c := b.circuit(now, vendorTarget(p.Name)); c.state(now) != sdk.CircuitOpen && l.epoch >= c.counted {
+		b.apply(now, policy, c, f, charge{scope: sdk.ScopeVendor, rung: rungFatal}, false)
+		c.noKeyLeft = true
+	}
+}
+
+// halting is what a request that leaves its target for good because of f halts: a
+// model, or its vendor, when every key has reached its limit; else nothing. A halt
+// is not prolonged.
+func (b *Brain) halting(now Instant, t *Turn, f *sdk.Failure) Target {
+	r := t.now.route
+	if t.policy.class(f.Code) != sdk.ClassTransient || f.Code != sdk.CodeRateLimit || f.Scope == sdk.ScopeNone || !b.spent(now, provider(t.cat, r.Provider), r) {
+		return Target{}
+	}
+	target := routeTarget(r)
+	if f.Scope == sdk.ScopeVendor {
+		target = vendorTarget(r.Provider)
+	}
+	c := b.get(target)
+	if c != nil && (!c.ladders[rungRate].until.over(now) || t.now.key != keyless && t.lease.epoch < c.counted) {
+		return Target{}
+	}
+	return target
+}
+
+// halt stops the target that t has left because of f, if any.
+func (b *Brain) halt(now Instant, t *Turn, target Target, f *sdk.Failure) {
+	if target == (Target{}) {
+		return
+	}
+	c := b.circuit(now, target)
+	b.touch(now, c)
+	wasClosed := c.state(now) == sdk.CircuitClosed
+	b.epoch++
+	c.counted, c.tripped, c.version = b.epoch, b.epoch, b.epoch
+	c.code, c.rule, c.trial, c.noKeyLeft = f.Code, f.Rule, permitID{}, false
+	c.ladders[rungRate].climb(now, t.policy, target.Scope, rungRate, false)
+	if wasClosed {
+		c.since = now.Wall.UnixMilli()
+	}
 }

@@ -6,142 +6,181 @@ import (
 	"spillway/sdk"
 )
 
+// nothingLeft is why most requests that fail have failed.
+const nothingLeft = "nothing left"
+
 // advance chooses the next candidate. reason is why the request looks for one.
 func (b *Brain) advance(now Instant, t *Turn, reason string) Step {
 	switch {
-	case t.attempts >= t.policy.MaxAttempts:
+	case t.attempts >= t.budget.MaxAttempts:
 		return b.giveUp(now, t, "attempt budget", nil)
-	case t.routes() >= t.policy.MaxRoutes:
+	case t.routes() >= t.budget.MaxRoutes:
 		return b.giveUp(now, t, "route budget", nil)
 	case t.late(now, 0):
 		return b.giveUp(now, t, "deadline", nil)
 	}
-	// The healthy path needs no list.
-	if head := t.query.Head; t.attempts == 0 && b.reach(now, head) == open {
-		return b.send(now, t, head, reason, false)
+	head := t.query.Head
+	if t.attempts == 0 {
+		// A tool loop stays where it is while that works.
+		if r, ok := b.loop(now, t); ok {
+			if w, skip := b.look(now, t, r, true); skip == "" && w.at >= testable && b.above(now, provider(t.cat, r.Provider), r) == open {
+				return b.send(now, t, r, w, "tool loop")
+			}
+		}
+		// The healthy path needs no list.
+		if w, skip := b.look(now, t, head, false); skip == "" && w.at == open {
+			return b.send(now, t, head, w, reason)
+		}
 	}
 	var skipped []sdk.Skip
-	early, soonest, free := -1, time.Duration(0), false
-	list := t.candidates()
+	early, soonest, earlyWay := -1, time.Duration(0), way{}
+	list := b.candidates(now, t)
 	for i, c := range list {
 		if t.visited(c.route) {
 			continue
 		}
-		skip := t.unfit(c)
-		if skip == "" && t.vendorSpent(c.route.Provider) {
-			skip = "vendor budget"
+		w, skip := way{}, c.reason
+		if skip == "" {
+			w, skip = b.look(now, t, c.route, false)
 		}
 		if skip == "" {
-			at := b.reach(now, c.route)
-			if at == open || at == testable {
-				s := b.send(now, t, c.route, reason, at == testable)
+			if w.at >= testable {
+				s := b.send(now, t, c.route, w, reason)
 				s.Skipped = skipped
 				return s
 			}
-			skip = at.String()
-			if left, ok := b.transientOnly(now, c.route); ok && (early < 0 || left < soonest) {
-				early, soonest, free = i, left, at != busy
+			skip = w.at.String()
+			if left, key, ok := b.transientOnly(now, t, c.route); ok && (early < 0 || left < soonest) {
+				early, soonest, earlyWay = i, left, way{at: testable, key: key}
+				if w.at == busy {
+					earlyWay.at = busy
+				}
 			}
 		}
 		skipped = append(skipped, sdk.Skip{Route: c.route, Reason: skip})
 	}
 	// Everything is out. Blips alone must not make an outage: the route whose
 	// blip ends first is tried early, by whoever gets its permit.
-	if free {
-		s := b.send(now, t, list[early].route, "everything is out", true)
+	if early >= 0 && earlyWay.at != busy {
+		s := b.send(now, t, list[early].route, earlyWay, "everything is out")
 		s.Skipped = without(skipped, s.Route)
 		return s
 	}
-	return b.giveUp(now, t, "nothing left", skipped)
+	return b.giveUp(now, t, nothingLeft, skipped)
 }
 
-// reachability of a route through its own circuit and its vendor's.
-type reachability uint8
-
-const (
-	shut      reachability = iota // the route's circuit is open
-	shutAbove                     // the vendor's is
-	busy                          // a probe is under way
-	testable                      // a probe may go
-	open                          // anybody may
-)
-
-func (r reachability) String() string {
-	switch r {
-	case shut:
-		return "circuit open"
-	case shutAbove:
-		return "vendor out"
-	case busy:
-		return "probe under way"
-	case testable:
-		return "half-open"
-	case open:
-		return "open"
+// look tells how t may use r, or why it may not whatever the circuits say. goesOn
+// says that r serves the loop that the request is part of.
+func (b *Brain) look(now Instant, t *Turn, r sdk.Route, goesOn bool) (way, string) {
+	p := provider(t.cat, r.Provider)
+	if skip := t.unfit(p, r); skip != "" {
+		return way{}, skip
 	}
-	return "unknown"
+	if skip := t.narrowed(p); skip != "" {
+		return way{}, skip
+	}
+	if len(b.orders) > 0 {
+		if skip := b.forbidden(now, r, "", goesOn); skip != "" {
+			return way{}, skip
+		}
+	}
+	return b.way(now, t, p, r, nil, goesOn), ""
 }
 
-func (b *Brain) reach(now Instant, r sdk.Route) reachability {
-	route, vendor := b.circuits[routeTarget(r)], b.circuits[vendorTarget(r.Provider)]
-	rs, vs := route.state(now), vendor.state(now)
-	switch {
-	case vs == sdk.CircuitOpen:
-		return shutAbove
-	case route.held(now) || vendor.held(now):
-		return busy
-	case rs == sdk.CircuitOpen:
-		return shut
-	case rs == sdk.CircuitHalfOpen || vs == sdk.CircuitHalfOpen:
-		return testable
+// loop is the route that serves the tool loop which the request continues.
+func (b *Brain) loop(now Instant, t *Turn) (sdk.Route, bool) {
+	if !t.query.Shape.ToolResult || t.query.Wants.Strict {
+		return sdk.Route{}, false
 	}
-	return open
+	r, ok := b.last(now, t)
+	if !ok || r == t.query.Head {
+		return sdk.Route{}, false
+	}
+	return r, contains(b.candidates(now, t), r)
 }
 
-// transientOnly reports whether r is out for a transient trip alone, and for
-// how long.
-func (b *Brain) transientOnly(now Instant, r sdk.Route) (time.Duration, bool) {
-	if b.circuits[vendorTarget(r.Provider)].state(now) == sdk.CircuitOpen {
-		return 0, false
+// transientOnly reports whether r is out for a transient trip alone, for how
+// long, and with which key it may be tried all the same.
+func (b *Brain) transientOnly(now Instant, t *Turn, r sdk.Route) (time.Duration, string, bool) {
+	p := provider(t.cat, r.Provider)
+	if b.above(now, p, r) == shutAbove {
+		return 0, "", false
 	}
-	return b.circuits[routeTarget(r)].onlyTransient(now)
+	left, ok := b.get(routeTarget(r)).onlyTransient(now)
+	if !ok || len(p.Keys) == 0 {
+		return left, keyless, ok
+	}
+	w := b.pick(now, t, p, r, nil, false)
+	return left, w.key, w.at >= testable
 }
 
 // send makes the attempt on r, with permits for what it tests.
-func (b *Brain) send(now Instant, t *Turn, r sdk.Route, reason string, probe bool) Step {
-	s := Step{Reason: reason, Route: r, Kind: sdk.KindPrimary}
+func (b *Brain) send(now Instant, t *Turn, r sdk.Route, w way, reason string) Step {
+	head := t.query.Head
+	s := Step{Reason: reason, Kind: sdk.KindPrimary}
 	switch {
-	case r == t.query.Head:
-	case r.Model == t.query.Head.Model:
+	case r == head:
+	case r.Model == head.Model:
 		s.Kind, s.Action = sdk.KindFailover, sdk.ActionFailover
 	default:
 		s.Kind, s.Action = sdk.KindFallback, sdk.ActionFallback
 	}
-	if reason == "head" && r != t.query.Head {
+	if reason == "head" && r != head {
 		s.Reason = "head is out"
 	}
-	t.enter(r)
-	t.lease, s.Tag = b.lease(now)
+	if t.canary && r != head {
+		s.Reason += " (canary)"
+	}
+	t.enter(r, w.key)
+	if t.conversation == 0 && w.key != keyless {
+		b.spins[r.Provider]++
+	}
+	return b.dispatch(now, t, s, 0, w.at != open)
+}
+
+// dispatch completes the step of an attempt on the turn's present target.
+func (b *Brain) dispatch(now Instant, t *Turn, s Step, delay time.Duration, probe bool) Step {
+	r, key := t.now.route, t.now.key
+	s.Route, s.Key, s.Delay, s.Left = r, key, delay, t.left(now)
+	var short bool
+	s.Limits, short = b.limits(now, t, r, delay)
+	l, tag := b.lease(now)
+	if !probe && !short && !t.now.counted {
+		t.lease, s.Tag = l, tag
+		return s
+	}
+	l.short, l.counted = short, t.now.counted
 	if probe {
 		s.Kind = sdk.KindProbe
 		b.permits++
-		l := &t.lease
-		l.permit, l.route = b.permits, r
-		l.onRoute = b.take(now, routeTarget(r), l.id())
-		l.onVendor = b.take(now, vendorTarget(r.Provider), l.id())
-		s.Tag = l.tag()
+		l.permit, l.route, l.key = b.permits, r, key
+		ends := now.after(delay + s.Limits.FirstContent + permitGrace)
+		for i, target := range l.targets() {
+			if target.Provider != "" && b.take(now, target, l.id(), ends) {
+				l.on[i] = true
+				if s.Tested == (Target{}) || target.covers(s.Tested) {
+					s.Tested = target
+				}
+			}
+		}
 	}
+	t.lease, s.Tag = l, l.tag()
 	return s
 }
 
+// permitGrace is how much longer a permit lasts than its attempt may take to
+// show content. It ends the permit of a holder that vanished with everything
+// that knew of it.
+const permitGrace = 10 * time.Second
+
 // take hands out the permit of t if it is not closed.
-func (b *Brain) take(now Instant, t Target, id permitID) bool {
-	c := b.circuits[t]
+func (b *Brain) take(now Instant, t Target, id permitID, ends deadline) bool {
+	c := b.get(t)
 	if c.state(now) == sdk.CircuitClosed {
 		return false
 	}
 	b.touch(now, c)
-	c.permit, c.trial = permit{id: id, ends: now.after(permitLife)}, permitID{}
+	c.permit, c.trial = permit{id: id, ends: ends}, permitID{}
 	return true
 }
 

@@ -22,6 +22,8 @@ type circuit struct {
 	permit permit   // the probe under way, if any
 	trial  permitID // the probe that has shown content but not ended: traffic is admitted, nothing is forgotten
 
+	noKeyLeft bool // of a vendor: it is out because its last key was refused; a new key is not
+
 	code   sdk.Code // of the last charge, with its rule
 	rule   string
 	since  int64 // when the circuit left closed, Unix milliseconds
@@ -41,10 +43,6 @@ type permit struct {
 	ends deadline
 }
 
-// permitLife ends a permit whose holder vanished with everything that knew of
-// it. It is longer than the longest wait for a first content, 10 minutes.
-const permitLife = 11 * time.Minute
-
 // held reports whether a probe is under way.
 func (c *circuit) held(now Instant) bool {
 	return c != nil && c.permit.id.n != 0 && !c.permit.ends.over(now)
@@ -52,6 +50,9 @@ func (c *circuit) held(now Instant) bool {
 
 // climbed reports whether c has tripped and nothing has proved it healthy since.
 func (c *circuit) climbed() bool {
+	if c == nil {
+		return false
+	}
 	for i := range c.ladders {
 		if c.ladders[i].trips > 0 {
 			return true
@@ -92,10 +93,20 @@ func (c *circuit) state(now Instant) sdk.CircuitState {
 // and when that ends.
 func (c *circuit) onlyTransient(now Instant) (time.Duration, bool) {
 	if c == nil || c.ladders[rungTransient].trips == 0 || c.trial.n != 0 ||
-		!c.belief.until.over(now) || !c.ladders[rungFatal].until.over(now) || !c.ladders[rungHalt].until.over(now) {
+		!c.belief.until.over(now) {
 		return 0, false
 	}
+	for i := range c.ladders {
+		if rung(i) != rungTransient && !c.ladders[i].until.over(now) {
+			return 0, false
+		}
+	}
 	return c.ladders[rungTransient].until.left(now), true
+}
+
+// limited reports whether c is out for a vendor's rate limit alone.
+func (c *circuit) limited(now Instant) bool {
+	return c != nil && c.code == sdk.CodeRateLimit && !c.climbed() && c.state(now) == sdk.CircuitOpen
 }
 
 // free reports whether c has a target with no trip that is free after d: what a
@@ -128,7 +139,7 @@ func (c *circuit) giveBack(id permitID, committed bool) bool {
 // heal forgets everything against c. Epochs stay: older results stay older.
 func (c *circuit) heal() {
 	c.fails, c.ladders, c.belief = 0, [rungs]ladder{}, belief{}
-	c.permit, c.trial = permit{}, permitID{}
+	c.permit, c.trial, c.noKeyLeft = permit{}, permitID{}, false
 	c.code, c.rule, c.since = "", "", 0
 }
 

@@ -14,8 +14,6 @@ const (
 	// is far away, somebody looks this long after the last attempt, again and
 	// again.
 	hintProbe = 30 * time.Minute
-
-	defaultLimit = 30 * time.Second // of a RATE_LIMIT that states no time
 )
 
 // hint is the wait that the failure states, 0 if none.

@@ -1,15 +1,21 @@
 package brain
 
-import "time"
+import (
+	"time"
+
+	"spillway/sdk"
+)
 
 // rung names the ladders of a target. A vendor climbs the deterministic one and
-// the halts, a route the deterministic and the transient one.
+// the halts, a route the deterministic, the transient and the rate one, a key the
+// deterministic one alone.
 type rung uint8
 
 const (
 	rungFatal rung = iota
 	rungTransient
 	rungHalt
+	rungRate // a halt too, because every key has reached its limit
 	rungs
 )
 
@@ -25,20 +31,21 @@ const (
 	slowCooldown    = time.Minute
 	fastCooldownCap = 15 * time.Second
 
-	haltCooldown    = time.Minute
-	haltCooldownCap = 5 * time.Minute
-
 	// maxTrips keeps the count of a target that never recovers in bounds; every
 	// cap is reached long before.
 	maxTrips = 64
 )
 
-// cooldown is how long the trip after the given number of trips lasts. slow
-// says that the failure was a timeout.
-func (p *Policy) cooldown(r rung, trips int, slow bool) time.Duration {
+// cooldown is how long the trip of a target after the given number of trips
+// lasts. slow says that the failure was a timeout.
+func (p *Policy) cooldown(scope sdk.Scope, r rung, trips int, slow bool) time.Duration {
 	switch {
+	case scope == sdk.ScopeKey:
+		return double(p.KeyCooldown, trips, max(p.KeyCooldown, p.MaxKeyCooldown))
+	case r == rungRate:
+		return p.RateHalt
 	case r == rungHalt:
-		return double(haltCooldown, trips, haltCooldownCap)
+		return double(p.HaltCooldown, trips, max(p.HaltCooldown, p.MaxHaltCooldown))
 	case r == rungFatal || p.TransientCooldown >= p.Cooldown:
 		return double(p.Cooldown, trips, max(p.Cooldown, p.MaxCooldown))
 	case slow:
@@ -49,7 +56,7 @@ func (p *Policy) cooldown(r rung, trips int, slow bool) time.Duration {
 }
 
 // climb opens the ladder for its next, longer cooldown.
-func (l *ladder) climb(now Instant, p *Policy, r rung, slow bool) {
-	l.until = now.after(p.cooldown(r, l.trips, slow))
+func (l *ladder) climb(now Instant, p *Policy, scope sdk.Scope, r rung, slow bool) {
+	l.until = now.after(p.cooldown(scope, r, l.trips, slow))
 	l.trips = min(l.trips+1, maxTrips)
 }

@@ -26,7 +26,7 @@ func answered(f *sdk.Failure) bool {
 	return f == nil || f.Status != 0 || f.Phase == sdk.PhaseResponse || f.Phase == sdk.PhaseStream
 }
 
-func (b *Brain) hear(now Instant, p sdk.Provider) {
+func (b *Brain) hear(now Instant, p *sdk.Provider) {
 	if p.Name == "" || p.Loopback {
 		return
 	}
@@ -56,11 +56,11 @@ type pending struct {
 func (b *Brain) chargePending(now Instant, t *Turn) {
 	rest := t.pending[:0]
 	for _, w := range t.pending {
-		if !b.othersAnswer(now, w.route.Provider) {
+		if !b.othersAnswer(now, w.route.Provider) && !t.othersAnswered(w.route.Provider) {
 			rest = append(rest, w)
 			continue
 		}
-		ch := t.policy.charge(w.failure, 1)
+		ch := t.policy.charge(w.failure)
 		b.blame(now, t.policy, vendorTarget(w.route.Provider), w.lease, w.failure, ch)
 	}
 	t.pending = rest

@@ -16,9 +16,13 @@ type Policy struct {
 	// without a model means that provider's first advertised model.
 	Priority []sdk.Route
 	Chains   []Chain
+	Canary   Canary
 
-	// FatalCodes trip at once and TransientCodes count, whatever the code's own
-	// class. See Faults for what is ignored.
+	// SameModel leaves out other models than the head's.
+	SameModel bool
+
+	// FatalCodes trip at once and TransientCodes count against the route, whatever
+	// the code's own class. See Faults for what is ignored.
 	FatalCodes     []sdk.Code
 	TransientCodes []sdk.Code
 
@@ -26,16 +30,15 @@ type Policy struct {
 	Cooldown          time.Duration // first one of a deterministic trip
 	MaxCooldown       time.Duration // the longest
 	TransientCooldown time.Duration // first one of a transient trip; from Cooldown upwards both trips are alike
+	KeyCooldown       time.Duration // first one of a key
+	MaxKeyCooldown    time.Duration
+	HaltCooldown      time.Duration // first halt of a vendor that wants money or cannot be reached
+	MaxHaltCooldown   time.Duration
+	RateHalt          time.Duration // halt of a model, or vendor, all of whose keys are limited; also a limit that states no time
 
-	// The budget of one request.
-	MaxRoutes     int // different routes
-	MaxAttempts   int // all attempts together
-	MaxPerVendor  int // attempts that reach one vendor
-	MaxSameTarget int // attempts on one route, the first included; 1 means to move on at once
-
-	BackoffBase time.Duration // before a second attempt on the same route, with full jitter
-	BackoffCap  time.Duration
-	WaitUpTo    time.Duration // the longest stated wait that is preferred to a switch; negative: none
+	Budget    Budget               // of requests that name none
+	Budgets   map[string]Budget    // by name
+	Contracts map[string]*Contract // by name
 }
 
 // Chain is the list for one head, or for all heads of a provider when For has
@@ -43,34 +46,45 @@ type Policy struct {
 type Chain struct {
 	For    sdk.Route
 	Routes []sdk.Route
+	Budget string // name of the budget of its requests, "" the request's own
+}
+
+// Canary lets a share of the requests use other lists: all requests of a
+// conversation, or none.
+type Canary struct {
+	Share    float64 // of 1
+	Priority []sdk.Route
+	Chains   []Chain
 }
 
 // DefaultPolicy is the policy of a user who has decided nothing.
-func DefaultPolicy() Policy { return Policy{}.withDefaults() }
+func DefaultPolicy() Policy { return Policy{}.WithDefaults() }
 
-func (p Policy) withDefaults() Policy {
-	orInt := func(n *int, def int) {
-		if *n <= 0 {
-			*n = def
-		}
+// WithDefaults is p with its zero numbers replaced.
+func (p Policy) WithDefaults() Policy {
+	def(&p.FailureThreshold, 2)
+	def(&p.Cooldown, 5*time.Minute)
+	def(&p.MaxCooldown, time.Hour)
+	def(&p.TransientCooldown, 5*time.Second)
+	def(&p.KeyCooldown, 30*time.Second)
+	def(&p.MaxKeyCooldown, 15*time.Minute)
+	def(&p.HaltCooldown, time.Minute)
+	def(&p.MaxHaltCooldown, 5*time.Minute)
+	def(&p.RateHalt, 30*time.Second)
+	p.Budget = p.Budget.withDefaults()
+	budgets := Shipped()
+	for name, b := range p.Budgets {
+		budgets[name] = b.withDefaults()
 	}
-	orTime := func(d *time.Duration, def time.Duration) {
-		if *d == 0 {
-			*d = def
-		}
-	}
-	orInt(&p.FailureThreshold, 2)
-	orTime(&p.Cooldown, 5*time.Minute)
-	orTime(&p.MaxCooldown, time.Hour)
-	orTime(&p.TransientCooldown, 5*time.Second)
-	orInt(&p.MaxRoutes, 4)
-	orInt(&p.MaxAttempts, 12)
-	orInt(&p.MaxPerVendor, 6)
-	orInt(&p.MaxSameTarget, 2)
-	orTime(&p.BackoffBase, 250*time.Millisecond)
-	orTime(&p.BackoffCap, 4*time.Second)
-	orTime(&p.WaitUpTo, 5*time.Second)
+	p.Budgets = budgets
 	return p
+}
+
+// def gives a setting that is not set its default.
+func def[T int | float64 | time.Duration](v *T, d T) {
+	if *v == 0 {
+		*v = d
+	}
 }
 
 // Faults names the entries of FatalCodes and TransientCodes that are ignored:
@@ -100,14 +114,12 @@ func (p Policy) Faults() []sdk.Fault {
 }
 
 // class is the class of c under this policy. A caller's or local fault stays
-// one, and what is always deterministic stays that.
+// one.
 func (p *Policy) class(c sdk.Code) sdk.Class {
 	own := c.Class()
 	switch {
 	case !vendorsFault(own):
 		return own
-	case c == sdk.CodeQuota || c == sdk.CodeAuth || c == sdk.CodeInvalidCredential:
-		return sdk.ClassDeterministic
 	case slices.Contains(p.FatalCodes, c):
 		return sdk.ClassDeterministic
 	case slices.Contains(p.TransientCodes, c):

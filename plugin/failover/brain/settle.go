@@ -3,15 +3,19 @@ package brain
 import "spillway/sdk"
 
 // Settled takes the end of an attempt whose stream the plugin has returned, as
-// the host reports it: at least once, late, or to a later process. The catalogue
-// tells how many keys the provider has.
+// the host reports it: at least once, late, or to a later process.
 func (b *Brain) Settled(now Instant, o sdk.Outcome, cat sdk.Catalogue) []sdk.Change {
-	l, ok := parseTag(o.Tag)
+	l, ok := b.plain, b.tag != "" && o.Tag == b.tag // of most, and nothing has happened since
+	if !ok {
+		l, ok = parseTag(o.Tag)
+	}
 	if !ok {
 		return nil
 	}
-	p, _ := cat.Provider(o.Route.Provider)
-	b.end(now, b.policy, l, o.Route, o.Failure, p)
+	b.end(now, b.policy, l, o.Route, o.Key, o.Failure, provider(cat, o.Route.Provider))
+	if o.Failure == nil && o.Stream && !b.slept(now, l) {
+		b.learn(o.Route, o.FirstContent)
+	}
 	return b.flush(now)
 }
 
@@ -21,66 +25,78 @@ type ended struct {
 	pending bool // it waits until another vendor has answered
 }
 
-// end judges the end of one attempt on route at: nil is the clean end of an
-// answer. A permit comes back whatever the end.
-func (b *Brain) end(now Instant, p *Policy, l lease, at sdk.Route, f *sdk.Failure, provider sdk.Provider) ended {
-	route, vendor := b.circuits[routeTarget(at)], b.circuits[vendorTarget(at.Provider)]
-	speaks := b.giveBack(now, l, false)
-	// An attempt that another listener sent elsewhere speaks for that place
-	// without a permit.
-	routeLate := l.onRoute && l.route == at && !speaks.route
-	vendorLate := l.onVendor && l.route.Provider == at.Provider && !speaks.vendor
+// end judges the end of one attempt on route at with a key: nil is the clean end
+// of an answer. A permit comes back whatever the end.
+func (b *Brain) end(now Instant, policy *Policy, l lease, at sdk.Route, key string, f *sdk.Failure, p *sdk.Provider) ended {
+	standing := b.giveBack(now, l, false)
 	if answered(f) {
-		b.hear(now, provider)
+		b.hear(now, p)
 	}
-	if b.slept(now, l) {
+	if b.slept(now, l) || f != nil && l.short && f.Code == sdk.CodeTimeout && f.Rule == sdk.RuleFirstContent {
 		return ended{}
 	}
+	// A permit that was replaced speaks for its target no more. An attempt that
+	// another listener sent elsewhere speaks for that place without a permit.
+	late := func(t Target) bool {
+		for i, tested := range l.targets() {
+			if l.on[i] && tested == t {
+				return !standing[i]
+			}
+		}
+		return false
+	}
 	if f == nil {
-		for _, x := range []struct {
-			c    *circuit
-			late bool
-		}{{route, routeLate}, {vendor, vendorLate}} {
-			if x.c != nil && !x.late && l.epoch >= x.c.tripped {
-				b.heal(now, x.c)
+		for _, t := range targets(at, key) {
+			if c := b.get(t); c != nil && !late(t) && l.epoch >= c.tripped {
+				b.heal(now, c)
 			}
 		}
 		return ended{}
 	}
-	ch := p.charge(f, len(provider.Keys))
-	var target Target
-	switch {
-	case ch.scope == sdk.ScopeRoute && !routeLate:
-		target = routeTarget(at)
-	case ch.scope == sdk.ScopeVendor && !vendorLate:
-		target = vendorTarget(at.Provider)
-	default:
+	ch := policy.charge(f)
+	if ch.scope == sdk.ScopeNone {
 		return ended{}
 	}
-	if ch.proof && !provider.Loopback && !b.othersAnswer(now, at.Provider) {
+	target := ch.target(at, key)
+	if late(target) {
+		return ended{}
+	}
+	if ch.proof && !p.Loopback && !b.othersAnswer(now, at.Provider) {
 		return ended{pending: true}
 	}
-	return ended{counted: b.blame(now, p, target, l, f, ch)}
+	// A look at what a vendor had said to be out for long is one, whatever it met.
+	for i, tested := range l.targets() {
+		if c := b.get(tested); standing[i] && tested != target && !c.belief.until.over(now) {
+			b.touch(now, c)
+			c.belief.rest(now)
+		}
+	}
+	applied, counted := b.blame(now, policy, target, l, f, ch)
+	if applied && target.Scope == sdk.ScopeKey && f.Code != sdk.CodeQuota && !ch.limit {
+		b.exhaust(now, policy, p, l, f)
+	}
+	return ended{counted: counted}
 }
 
 // blame applies a charge unless the attempt began before the target's last one.
-func (b *Brain) blame(now Instant, p *Policy, t Target, l lease, f *sdk.Failure, ch charge) (counted bool) {
+func (b *Brain) blame(now Instant, p *Policy, t Target, l lease, f *sdk.Failure, ch charge) (applied, counted bool) {
 	c := b.circuit(now, t)
 	if l.epoch < c.counted {
-		return false
+		return false, false
 	}
-	return b.apply(now, p, c, f, ch, l.counted)
+	return true, b.apply(now, p, c, f, ch, l.counted)
 }
 
-// spoken tells for which circuits a permit still stands.
-type spoken struct{ route, vendor bool }
-
-// giveBack returns the permits of l.
-func (b *Brain) giveBack(now Instant, l lease, committed bool) (s spoken) {
-	give := func(held bool, t Target) bool {
-		c := b.circuits[t]
-		if !held || c == nil {
-			return false
+// giveBack returns the permits of l. It tells for which of the targets they
+// still stand.
+func (b *Brain) giveBack(now Instant, l lease, committed bool) (standing [targetKinds]bool) {
+	if l.permit == 0 {
+		return standing
+	}
+	for i, t := range l.targets() {
+		c := b.get(t)
+		if !l.on[i] || c == nil {
+			continue
 		}
 		if c.permit.id == l.id() {
 			b.touch(now, c)
@@ -89,9 +105,7 @@ func (b *Brain) giveBack(now Instant, l lease, committed bool) (s spoken) {
 				c.version = b.epoch
 			}
 		}
-		return c.giveBack(l.id(), committed)
+		standing[i] = c.giveBack(l.id(), committed)
 	}
-	s.route = give(l.onRoute, routeTarget(l.route))
-	s.vendor = give(l.onVendor, vendorTarget(l.route.Provider))
-	return s
+	return standing
 }

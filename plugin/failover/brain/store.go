@@ -24,6 +24,7 @@ type record struct {
 	Code    sdk.Code     `json:"c,omitempty"`
 	Rule    string       `json:"w,omitempty"`
 	Since   int64        `json:"s,omitempty"`
+	NoKey   bool         `json:"k,omitempty"`
 }
 
 type rungRecord struct {
@@ -42,13 +43,14 @@ const (
 	maxRecord = 4 << 10
 	maxEpoch  = 1 << 53 // what JSON numbers carry everywhere
 	maxWord   = 256     // code and rule
+	maxPermit = 2 * time.Hour
 )
 
 // Export is the stored form of t's circuit, nil if it has none: it never had one,
 // or made room for another. Equal health gives equal bytes. A record is of use
 // until its latest time is past and nobody can still hold an older one.
 func (b *Brain) Export(t Target) []byte {
-	c := b.circuits[t]
+	c := b.get(t)
 	if c == nil {
 		return nil
 	}
@@ -59,7 +61,7 @@ func (c *circuit) export() []byte {
 	r := record{
 		Version: c.version, Counted: c.counted, Tripped: c.tripped, Fails: c.fails,
 		Until: c.belief.until.wall, Retry: c.belief.retry.wall,
-		Code: c.code, Rule: c.rule[:min(len(c.rule), maxWord)], Since: c.since,
+		Code: c.code, Rule: c.rule[:min(len(c.rule), maxWord)], Since: c.since, NoKey: c.noKeyLeft,
 	}
 	if c.climbed() {
 		for _, l := range c.ladders {
@@ -101,10 +103,10 @@ func (b *Brain) Load(now Instant, t Target, data []byte) ([]sdk.Change, error) {
 	b.epoch = max(b.epoch, r.Version)
 	c.version, c.counted, c.tripped = r.Version, r.Counted, r.Tripped
 	c.fails, c.code, c.rule = r.Fails, r.Code, r.Rule
-	c.since = min(r.Since, now.Wall.UnixMilli())
+	c.since, c.noKeyLeft = min(r.Since, now.Wall.UnixMilli()), r.NoKey
 	c.ladders = [rungs]ladder{}
 	for i, l := range r.Ladders {
-		longest := max(b.policy.MaxCooldown, b.policy.Cooldown, haltCooldownCap)
+		longest := max(b.policy.MaxCooldown, b.policy.Cooldown, b.policy.MaxHaltCooldown, b.policy.MaxKeyCooldown)
 		c.ladders[i] = ladder{trips: l.Trips, until: stored(now, l.Until, longest)}
 	}
 	c.belief = belief{until: stored(now, r.Until, maxHint), retry: stored(now, r.Retry, hintProbe)}
@@ -126,7 +128,7 @@ func (b *Brain) loadPermit(now Instant, c *circuit, p *heldRecord) {
 	case p == nil:
 		c.permit = permit{}
 	default:
-		c.permit = permit{id: p.id(), ends: stored(now, p.Ends, permitLife)}
+		c.permit = permit{id: p.id(), ends: stored(now, p.Ends, maxPermit)}
 	}
 }
 
@@ -145,7 +147,7 @@ func (r *record) sound() bool {
 	}
 	return r.Version <= maxEpoch && r.Counted <= r.Version && r.Tripped <= r.Version &&
 		r.Fails >= 0 && r.Until >= 0 && r.Retry >= 0 && r.Since >= 0 &&
-		(len(r.Ladders) == 0 || len(r.Ladders) == int(rungs)) &&
+		len(r.Ladders) <= int(rungs) && // an earlier version knew fewer
 		len(r.Code) <= maxWord && len(r.Rule) <= maxWord
 }
 

@@ -87,7 +87,7 @@ func TestLoadPermits(t *testing.T) {
 		if _, err := step.b.Load(step.now, target, step.data); err != nil {
 			t.Fatal(err)
 		}
-		if got := step.b.reach(step.now, worldRoutes[0]); got != step.want {
+		if got := step.b.above(step.now, &worldCat.Providers[0], worldRoutes[0]); got != step.want {
 			t.Errorf("%s: got %s, want %s", step.name, got, step.want)
 		}
 	}
@@ -117,7 +117,7 @@ func TestLoadRefuses(t *testing.T) {
 		"negative count":   `{"v":1,"f":-1}`,
 		"epoch from ahead": `{"v":1,"n":2}`,
 		"huge epoch":       `{"v":9007199254740993}`,
-		"two ladders":      `{"v":1,"l":[{"n":1,"u":1},{"n":1,"u":1}]}`,
+		"five ladders":     `{"v":1,"l":[{"n":1,"u":1},{"n":1,"u":1},{"n":1,"u":1},{"n":1,"u":1},{"n":1,"u":1}]}`,
 		"too many trips":   `{"v":1,"l":[{"n":65,"u":1},{"n":0,"u":0},{"n":0,"u":0}]}`,
 		"long rule":        `{"v":1,"w":"` + strings.Repeat("x", maxWord+1) + `"}`,
 		"too large":        `{"v":1}` + strings.Repeat(" ", maxRecord),
@@ -175,7 +175,7 @@ func FuzzTag(f *testing.F) {
 		}
 		w := newWorld()
 		w.b.Settled(w.now, sdk.Outcome{Tag: tag, Route: worldRoutes[0], Failure: fault(sdk.CodeServer, nil)}, worldCat)
-		if err := w.permits(); err != nil {
+		if err := w.permits(w.held(), permitID{}); err != nil {
 			t.Error(err)
 		}
 	})

@@ -14,14 +14,35 @@ type lease struct {
 	offset  int64  // Instant.offset then, less origin
 	epoch   uint64 // the brain's counter then
 	counted bool   // an earlier attempt of the request has counted on this route
+	short   bool   // its limit on the content was cut by the request's own time
 
-	// The permit that the attempt carries, if any, for the circuit of route, of
-	// its vendor, or both.
-	permit   uint64
-	onRoute  bool
-	onVendor bool
-	route    sdk.Route
+	// The permit that the attempt carries, if any, and for which of targets().
+	permit uint64
+	on     [targetKinds]bool
+	route  sdk.Route
+	key    string
 }
+
+// What an attempt may test.
+const (
+	onRoute = iota
+	onVendor
+	onKey
+	onLimit
+	targetKinds
+)
+
+// targets are the circuits that an attempt on a route with a key passes; those
+// of a key are zero without one.
+func targets(r sdk.Route, key string) [targetKinds]Target {
+	list := [targetKinds]Target{onRoute: routeTarget(r), onVendor: vendorTarget(r.Provider)}
+	if key != keyless {
+		list[onKey], list[onLimit] = keyTarget(r.Provider, key), limitTarget(r, key)
+	}
+	return list
+}
+
+func (l *lease) targets() [targetKinds]Target { return targets(l.route, l.key) }
 
 func (l *lease) id() permitID { return permitID{origin: l.origin, n: l.permit} }
 
@@ -30,20 +51,23 @@ const maxTag = 4 << 10
 
 const (
 	flagCounted = 1 << iota
-	flagRoute
-	flagVendor
+	flagShort
+	flagTests // the first of targetKinds
 )
 
 // tag encodes l: origin.offset.epoch.flags in base 36 and, with a permit,
-// .permit.provider/model.
+// .permit.key.provider/model.
 func (l *lease) tag() string {
 	flags := uint64(0)
-	for _, f := range []struct {
-		on  bool
-		bit uint64
-	}{{l.counted, flagCounted}, {l.onRoute, flagRoute}, {l.onVendor, flagVendor}} {
-		if f.on {
-			flags |= f.bit
+	if l.counted {
+		flags |= flagCounted
+	}
+	if l.short {
+		flags |= flagShort
+	}
+	for i, on := range l.on {
+		if on {
+			flags |= flagTests << i
 		}
 	}
 	buf := make([]byte, 0, 64)
@@ -53,6 +77,7 @@ func (l *lease) tag() string {
 	buf = strconv.AppendUint(append(buf, '.'), flags, 36)
 	if l.permit != 0 {
 		buf = strconv.AppendUint(append(buf, '.'), l.permit, 36)
+		buf = append(append(buf, '.'), l.key...)
 		buf = append(append(buf, '.'), l.route.Provider...)
 		buf = append(append(buf, '/'), l.route.Model...)
 	}
@@ -81,14 +106,15 @@ func parseTag(s string) (lease, bool) {
 	}
 	l := lease{origin: signed(), offset: signed(), epoch: unsigned()}
 	flags := unsigned()
-	l.counted, l.onRoute, l.onVendor = flags&flagCounted != 0, flags&flagRoute != 0, flags&flagVendor != 0
-	if l.onRoute || l.onVendor {
-		l.permit = unsigned()
-		provider, model, found := strings.Cut(s, "/")
-		ok = ok && found && l.permit != 0
-		l.route = sdk.Route{Provider: provider, Model: model}
-	} else {
-		ok = ok && s == ""
+	l.counted, l.short = flags&flagCounted != 0, flags&flagShort != 0
+	for i := range l.on {
+		l.on[i] = flags&(flagTests<<i) != 0
 	}
-	return l, ok
+	if flags < flagTests {
+		return l, ok && s == ""
+	}
+	l.permit, l.key = unsigned(), next()
+	provider, model, found := strings.Cut(s, "/")
+	l.route = sdk.Route{Provider: provider, Model: model}
+	return l, ok && found && l.permit != 0 && flags < flagTests<<targetKinds
 }

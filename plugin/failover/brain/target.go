@@ -24,6 +24,15 @@ func vendorTarget(provider string) Target {
 	return Target{Scope: sdk.ScopeVendor, Provider: provider}
 }
 
+func keyTarget(provider, key string) Target {
+	return Target{Scope: sdk.ScopeKey, Provider: provider, Key: key}
+}
+
+// limitTarget is the use of one model by one key, the unit of rate limits.
+func limitTarget(r sdk.Route, key string) Target {
+	return Target{Scope: sdk.ScopeKey, Provider: r.Provider, Model: r.Model, Key: key}
+}
+
 // String gives "vendor", "vendor/model", "vendor#key" or "vendor#key/model".
 // It serves people and, since no provider or fingerprint holds "/" or "#", as
 // the target's key in the store.
@@ -36,6 +45,21 @@ func (t Target) String() string {
 		s += "/" + t.Model
 	}
 	return s
+}
+
+// covers reports whether what is said of t is said of u too: a vendor covers its
+// routes and keys, a key its limits.
+func (t Target) covers(u Target) bool {
+	switch t.Scope {
+	case sdk.ScopeVendor:
+		return t.Provider == u.Provider
+	case sdk.ScopeKey:
+		return t.Provider == u.Provider && t.Key == u.Key && (t.Model == "" || t.Model == u.Model)
+	case sdk.ScopeRoute:
+		return t.Provider == u.Provider && t.Model == u.Model
+	case sdk.ScopeNone:
+	}
+	return false
 }
 
 // ParseTarget reads what String gave. A model may hold any character.

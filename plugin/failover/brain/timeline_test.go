@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -27,16 +28,27 @@ func moment(d time.Duration) Instant { return Instant{Mono: d, Wall: epochStart.
 // TestTimelines plays each script of testdata and compares what it prints.
 // A script has one command a line:
 //
-//	priority ROUTE...        chain HEAD ROUTE...      set NAME VALUE
-//	provider NAME [key=N] [loopback] [MODEL[:WINDOW]...]   (the last one of a name counts)
+//	priority ROUTE...        chain HEAD ROUTE... [budget=NAME]
+//	canary SHARE ROUTE...    the canary's priority
+//	set NAME=VALUE...        budget NAME FIELD=VALUE...   contract NAME FIELD=VALUE...
+//	provider NAME [keys=N|keys=a+b] [loopback] [egress=] [MODEL[:WINDOW[:OUTPUT[:CAP+CAP]]]]...
+//	configure                the policy as it now is replaces the brain's
 //	at TIME                  the moment of what follows; "wall TIME" moves the wall clock alone
-//	call ID HEAD [prompt=N] [deadline=TIME]
-//	fail ID CODE [scope= status= cause= phase= after= reset= billing=]   before visible content
+//	call ID HEAD [prompt= conversation= own=KEY tool deadline= budget= contract= ...]
+//	                         "limits" and "message" show more of its steps
+//	fail ID CODE [scope= status= cause= phase= after= reset= billing rule=]   before visible content
 //	commit ID                visible content
-//	ok ID                    the stream's clean end
+//	ok ID [first=TIME]       the stream's clean end
 //	end ID CODE [...]        the stream's failure
+//	refused ID               another process tests the same target
+//	moveon ID                is its target out meanwhile?
+//	order VERB TARGET [UNTIL]   enable takes an order back
+//	clear TARGET [AT]
 //	status                   what Snapshot says
 //	restart                  a new brain that loads what the old one exported
+//
+// Providers that are not described have one key and unknown models. Keys are
+// shown where there are several.
 func TestTimelines(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -72,13 +84,16 @@ func TestTimelines(t *testing.T) {
 }
 
 type running struct {
-	turn Turn
-	step Step
+	turn    Turn
+	step    Step
+	limits  bool // show them
+	message bool // show that of the failure
 }
 
 type player struct {
 	policy Policy
 	cat    sdk.Catalogue
+	orders []sdk.Order
 	brain  *Brain
 	now    Instant
 	wall   time.Duration // the wall clock's lead
@@ -92,19 +107,40 @@ func newPlayer() *player {
 }
 
 func (p *player) do(f []string) error {
-	if p.brain == nil && !strings.Contains(" priority chain set provider ", " "+f[0]+" ") {
-		p.brain = New(p.now, p.policy)
-	}
 	switch f[0] {
 	case "priority":
 		p.policy.Priority = p.routes(f[1:])
 	case "chain":
-		rs := p.routes(f[1:])
-		p.policy.Chains = append(p.policy.Chains, Chain{For: rs[0], Routes: rs[1:]})
+		p.policy.Chains = append(p.policy.Chains, p.chain(f[1:]))
+	case "canary":
+		share, err := strconv.ParseFloat(f[1], 64)
+		p.policy.Canary = Canary{Share: share, Priority: p.routes(f[2:])}
+		return err
 	case "set":
-		return p.set(f[1], f[2])
+		return p.set(f[1:])
+	case "budget":
+		return p.budget(f[1:])
+	case "contract":
+		return p.contract(f[1:])
 	case "provider":
-		p.provider(f[1:])
+		return p.provider(f[1:])
+	default:
+		if p.brain == nil {
+			p.brain = New(p.now, p.policy)
+		}
+		if r := p.calls[f[min(1, len(f)-1)]]; r != nil {
+			return p.goOn(r, f)
+		}
+		return p.event(f)
+	}
+	return nil
+}
+
+// event is something that happens to the brain, or a call that begins.
+func (p *player) event(f []string) error {
+	switch f[0] {
+	case "configure":
+		p.print("configure", p.brain.SetPolicy(p.now, p.policy))
 	case "at", "wall":
 		d, err := time.ParseDuration(f[1])
 		if err != nil {
@@ -118,55 +154,36 @@ func (p *player) do(f []string) error {
 		p.now.Wall = p.now.Wall.Add(p.wall)
 		p.now.Mono += p.boot
 	case "call":
-		r := &running{}
-		p.calls[f[1]] = r
-		q := Query{Head: p.routes(f[2:3])[0]}
-		for _, opt := range f[3:] {
-			k, v, _ := strings.Cut(opt, "=")
-			switch k {
-			case "prompt":
-				q.Shape.PromptTokens, _ = strconv.Atoi(v)
-			case "deadline":
-				d, err := time.ParseDuration(v)
-				if err != nil {
-					return err
-				}
-				q.Deadline = p.now.Mono + d
-			}
-		}
-		p.show(f[1], p.brain.Start(p.now, &r.turn, q, p.cat, nil))
-	case "fail":
-		failure, err := p.failure(f[2:])
+		q, r, err := p.query(f[2:])
 		if err != nil {
 			return err
 		}
-		p.show(f[1], p.brain.Failed(p.now, &p.calls[f[1]].turn, failure, 0.5))
-	case "commit":
-		p.print(f[1]+": commit", p.brain.Committed(p.now, &p.calls[f[1]].turn))
-	case "ok", "end":
-		s := p.calls[f[1]].step
-		o := sdk.Outcome{Route: s.Route, Tag: s.Tag}
-		if f[0] == "end" {
-			failure, err := p.failure(f[2:])
+		p.calls[f[1]] = r
+		p.show(f[1], p.brain.Start(p.now, &r.turn, q, p.cat, nil))
+	case "order":
+		return p.order(f[1:])
+	case "clear":
+		t, err := ParseTarget(f[1])
+		if err != nil {
+			return err
+		}
+		at := p.now.Wall
+		if len(f) > 2 {
+			d, err := time.ParseDuration(f[2])
 			if err != nil {
 				return err
 			}
-			o.Failure = &failure
+			at = epochStart.Add(d)
 		}
-		p.print(strings.Join(f[1:2], "")+": "+f[0], p.brain.Settled(p.now, o, p.cat))
+		p.print(strings.Join(f, " "), p.brain.Clear(p.now, t, at))
 	case "status":
-		for _, s := range p.brain.Snapshot(p.now) {
-			fmt.Fprintf(&p.out, "%v status %s %s %s", p.now.Mono-p.boot, s.Scope, s.Target, s.State)
-			if !s.Until.IsZero() {
-				fmt.Fprintf(&p.out, " until %v", s.Until.Sub(epochStart))
-			}
-			fmt.Fprintf(&p.out, " code=%s failures=%d trips=%d\n", s.Code, s.Failures, s.Trips)
-		}
+		p.status()
 	case "restart":
 		old := p.brain
 		p.boot += time.Hour
 		p.now.Mono += time.Hour
 		p.brain = New(p.now, p.policy)
+		p.brain.SetOrders(p.now, p.orders)
 		for _, c := range old.order {
 			if _, err := p.brain.Load(p.now, c.target, old.Export(c.target)); err != nil {
 				return err
@@ -178,105 +195,75 @@ func (p *player) do(f []string) error {
 	return nil
 }
 
-func (p *player) routes(names []string) []sdk.Route {
-	var rs []sdk.Route
-	for _, n := range names {
-		provider, model, _ := strings.Cut(n, "/")
-		rs = append(rs, sdk.Route{Provider: provider, Model: model})
-		if _, known := p.cat.Provider(provider); !known && !strings.HasPrefix(provider, "?") {
-			p.cat.Providers = append(p.cat.Providers, sdk.Provider{Name: provider, Keys: []string{"k1"}})
+// goOn is what happens to a call that has begun.
+func (p *player) goOn(r *running, f []string) error {
+	id := f[1]
+	switch f[0] {
+	case "fail":
+		failure, err := p.failure(f[2:])
+		if err != nil {
+			return err
 		}
-	}
-	return rs
-}
-
-func (p *player) provider(f []string) {
-	pr := sdk.Provider{Name: f[0], Keys: []string{"k1"}}
-	for _, w := range f[1:] {
-		if n, ok := strings.CutPrefix(w, "key="); ok {
-			pr.Keys = make([]string, int(n[0]-'0'))
-		} else if w == "loopback" {
-			pr.Loopback = true
+		p.show(id, p.brain.Failed(p.now, &r.turn, failure, 0.5))
+	case "commit":
+		p.print(id+": commit", p.brain.Committed(p.now, &r.turn))
+	case "refused":
+		p.show(id, p.brain.Refused(p.now, &r.turn))
+	case "moveon":
+		s, ok := p.brain.MoveOn(p.now, &r.turn)
+		if !ok {
+			p.print(id+": stays", nil)
+			return nil
+		}
+		p.show(id, s)
+	case "ok", "end":
+		o := sdk.Outcome{Route: r.step.Route, Key: r.step.Key, Tag: r.step.Tag, Stream: r.turn.query.Stream}
+		if f[0] == "end" {
+			failure, err := p.failure(f[2:])
+			if err != nil {
+				return err
+			}
+			o.Failure = &failure
 		} else {
-			id, win, _ := strings.Cut(w, ":")
-			n, _ := strconv.Atoi(win)
-			pr.Models = append(pr.Models, sdk.Model{ID: id, Context: n})
+			opt := parseOptions(f[2:])
+			o.FirstContent = opt.time("first")
+			if err := opt.done(); err != nil {
+				return err
+			}
 		}
-	}
-	for i := range p.cat.Providers {
-		if p.cat.Providers[i].Name == pr.Name {
-			p.cat.Providers[i] = pr
-			return
-		}
-	}
-	p.cat.Providers = append(p.cat.Providers, pr)
-}
-
-func (p *player) set(name, value string) error {
-	d, _ := time.ParseDuration(value)
-	n, _ := strconv.Atoi(value)
-	switch name {
-	case "cooldown":
-		p.policy.Cooldown = d
-	case "maxCooldown":
-		p.policy.MaxCooldown = d
-	case "transientCooldown":
-		p.policy.TransientCooldown = d
-	case "waitUpTo":
-		p.policy.WaitUpTo = d
-	case "failureThreshold":
-		p.policy.FailureThreshold = n
-	case "maxSameTarget":
-		p.policy.MaxSameTarget = n
-	case "maxAttempts":
-		p.policy.MaxAttempts = n
-	case "maxRoutes":
-		p.policy.MaxRoutes = n
-	case "fatal":
-		p.policy.FatalCodes = append(p.policy.FatalCodes, sdk.Code(value))
-	case "transient":
-		p.policy.TransientCodes = append(p.policy.TransientCodes, sdk.Code(value))
+		p.print(id+": "+f[0], p.brain.Settled(p.now, o, p.cat))
 	default:
-		return fmt.Errorf("unknown setting")
+		return fmt.Errorf("unknown command")
 	}
 	return nil
 }
 
-func (p *player) failure(f []string) (sdk.Failure, error) {
-	failure := *sdk.NewFailure(sdk.Code(f[0]), "", "")
-	failure.Phase = sdk.PhaseResponse
-	switch failure.Code {
-	case sdk.CodeTransport, sdk.CodeTimeout, sdk.CodeLocalNetwork, sdk.CodeAborted:
-		failure.Phase = sdk.PhaseTransport
-	}
-	for _, opt := range f[1:] {
-		k, v, _ := strings.Cut(opt, "=")
-		switch k {
-		case "scope":
-			failure.Scope = sdk.Scope(v)
-		case "cause":
-			failure.Cause = sdk.Cause(v)
-		case "phase":
-			failure.Phase = sdk.Phase(v)
-		case "billing":
-			failure.Billing = v == "yes"
-		case "status":
-			failure.Status, _ = strconv.Atoi(v)
-		case "after", "reset":
-			d, err := time.ParseDuration(v)
-			if err != nil {
-				return failure, err
-			}
-			if k == "after" {
-				failure.RetryAfter = d
-			} else {
-				failure.ResetAt = p.now.Wall.Add(d)
-			}
-		default:
-			return failure, fmt.Errorf("unknown option %q", opt)
+func (p *player) order(f []string) error {
+	o := sdk.Order{Verb: sdk.Verb(f[0]), Target: f[1]}
+	if len(f) > 2 {
+		d, err := time.ParseDuration(f[2])
+		if err != nil {
+			return err
 		}
+		o.Until = epochStart.Add(d)
 	}
-	return failure, nil
+	if err := CheckOrder(o); err != nil {
+		return err
+	}
+	p.orders = slices.DeleteFunc(p.orders, func(old sdk.Order) bool { return old.Target == o.Target })
+	p.orders = append(p.orders, o)
+	p.brain.SetOrders(p.now, p.orders)
+	return nil
+}
+
+func (p *player) status() {
+	for _, s := range p.brain.Snapshot(p.now) {
+		fmt.Fprintf(&p.out, "%v status %s %s %s", p.now.Mono-p.boot, s.Scope, s.Target, s.State)
+		if !s.Until.IsZero() {
+			fmt.Fprintf(&p.out, " until %v", s.Until.Sub(epochStart))
+		}
+		fmt.Fprintf(&p.out, " code=%s failures=%d trips=%d\n", s.Code, s.Failures, s.Trips)
+	}
 }
 
 func (p *player) show(id string, s Step) {
@@ -287,10 +274,20 @@ func (p *player) show(id string, s Step) {
 		if !s.RetryAt.IsZero() {
 			fmt.Fprintf(&b, " again at %v", s.RetryAt.Sub(epochStart))
 		}
+		if p.calls[id].message {
+			fmt.Fprintf(&b, " %q", s.Failure.Message)
+		}
 	} else {
-		fmt.Fprintf(&b, "%s: %s %s (%s)", id, s.Kind, s.Route, s.Reason)
+		fmt.Fprintf(&b, "%s: %s %s", id, s.Kind, s.Route)
+		if pr, _ := p.cat.Provider(s.Route.Provider); len(pr.Keys) > 1 {
+			fmt.Fprintf(&b, "#%s", s.Key)
+		}
+		fmt.Fprintf(&b, " (%s)", s.Reason)
 		if s.Delay > 0 {
 			fmt.Fprintf(&b, " after %v", s.Delay)
+		}
+		if p.calls[id].limits {
+			fmt.Fprintf(&b, " limit %v", s.Limits.FirstContent)
 		}
 	}
 	for _, k := range s.Skipped {

@@ -1,6 +1,7 @@
 package brain
 
 import (
+	"slices"
 	"time"
 
 	"spillway/sdk"
@@ -8,20 +9,35 @@ import (
 
 // Query is what the brain needs to know of a request.
 type Query struct {
-	Head  sdk.Route // what the caller chose
-	Shape sdk.Shape
+	Head         sdk.Route // what the caller chose
+	Shape        sdk.Shape
+	Wants        sdk.Wants
+	Stream       bool
+	MaxTokens    int    // 0: the model's own limit
+	Conversation string // "" if unknown
 
-	// Deadline is the moment, on Instant.Mono, by which visible content must
-	// have come; zero for none. No step is decided that would begin after it.
+	Began time.Duration // when the request began, on Instant.Mono
+	// Deadline is the caller's own, on Instant.Mono; zero for none.
 	Deadline time.Duration
+	// Draw is a random number in [0,1): it draws requests without a conversation
+	// into the canary.
+	Draw float64
 }
 
 // Turn is the state of one request. The zero value is ready for Start; a turn
 // may be used again for another request after it has ended.
 type Turn struct {
-	policy *Policy
-	query  Query
-	cat    sdk.Catalogue
+	policy       *Policy
+	budget       Budget
+	contract     *Contract
+	query        Query
+	cat          sdk.Catalogue
+	conversation uint64 // its hash, 0 for none
+	canary       bool
+	sameModel    bool
+	deadline     time.Duration // on Instant.Mono, 0 for none
+	reserve      time.Duration
+	meaningful   time.Duration // the least time that an attempt needs
 
 	list     []candidate // made when it is first needed
 	now      visit       // the route being asked
@@ -31,37 +47,65 @@ type Turn struct {
 
 	first    *sdk.Failure // the cause that the caller is told
 	pending  []pending
-	window   int  // a candidate must declare more than this, 0: nothing is required
-	loopback bool // only this machine can be reached
+	window   int    // a candidate must declare more than this, 0: nothing is required
+	loopback bool   // only this machine can be reached
+	leaving  string // the provider that this request is about to halt
 }
 
 // visit is one route that the request has asked.
 type visit struct {
 	route    sdk.Route
-	attempts int
-	counted  bool // it has counted towards the route's threshold
+	key      string   // in use
+	tried    []string // the keys used before it
+	attempts int      // all of them
+	onKey    int      // with the present key
+	waits    int      // unstated ones
+	waited   bool     // a stated wait was spent
+	counted  bool     // it has counted towards the route's threshold
+	answered bool     // with a failure, over the network
 }
 
-func (t *Turn) begin(p *Policy, q Query, cat sdk.Catalogue) {
+// begin makes t the turn of q.
+func (b *Brain) begin(now Instant, t *Turn, q Query, cat sdk.Catalogue) {
+	p := b.policy
 	*t = Turn{policy: p, query: q, cat: cat, list: t.list[:0], gone: t.gone[:0], pending: t.pending[:0]}
-}
-
-// candidates is the turn's list, the same from its first use to the end.
-func (t *Turn) candidates() []candidate {
-	if len(t.list) == 0 {
-		t.list = t.policy.candidates(t.query.Head, t.cat)
+	if q.Conversation != "" {
+		t.conversation = hash(q.Conversation)
 	}
-	return t.list
+	t.sameModel = p.SameModel || q.Wants.SameModel
+	t.canary = p.Canary.Share > 0 && t.draw() < p.Canary.Share && !b.off(now, PolicyCanary)
+	name := q.Wants.Budget
+	if name == "" {
+		name = p.chain(t.canary, q.Head).Budget
+	}
+	t.budget = p.Budget
+	if b, ok := p.Budgets[name]; ok && name != "" {
+		t.budget = b
+	}
+	t.contract = p.Contracts[q.Wants.Contract]
+	t.bound()
 }
 
-// enter counts an attempt on r.
-func (t *Turn) enter(r sdk.Route) {
+// draw is the turn's number in [0,1): the same for all of a conversation.
+func (t *Turn) draw() float64 {
+	if t.conversation == 0 {
+		return t.query.Draw
+	}
+	return float64(t.conversation>>11) / (1 << 53)
+}
+
+// enter counts an attempt on r with key.
+func (t *Turn) enter(r sdk.Route, key string) {
 	if t.now.attempts > 0 && t.now.route != r {
 		t.gone = append(t.gone, t.now)
 		t.now = visit{}
 	}
-	t.now.route = r
+	if t.now.attempts > 0 && t.now.key != key {
+		t.now.tried, t.now.onKey = append(t.now.tried, t.now.key), 0
+	}
+	t.now.route, t.now.key = r, key
 	t.now.attempts++
+	t.now.onKey++
 	t.attempts++
 }
 
@@ -89,27 +133,20 @@ func (t *Turn) vendorSpent(provider string) bool {
 			n += v.attempts
 		}
 	}
-	return n >= t.policy.MaxPerVendor
+	return n >= t.budget.MaxPerVendor
 }
 
-// late reports whether an attempt that begins after d would miss the deadline.
-func (t *Turn) late(now Instant, d time.Duration) bool {
-	return t.query.Deadline != 0 && now.Mono+d >= t.query.Deadline
-}
-
-// unfit is why r may not serve this request at all, "" if it may.
-func (t *Turn) unfit(c candidate) string {
+// narrowed is why what the request has met so far rules p out, "" if it does not.
+func (t *Turn) narrowed(p *sdk.Provider) string {
 	switch {
-	case c.reason != "":
-		return c.reason
-	case t.unreachable(c.route.Provider):
+	case t.unreachable(p.Name):
 		return "vendor unreachable"
-	case t.window > 0 && window(c.route, t.cat) <= t.window:
-		return "window not larger"
-	case t.loopback:
-		if p, _ := t.cat.Provider(c.route.Provider); !p.Loopback {
-			return "local network down"
-		}
+	case t.leaving == p.Name:
+		return limited.String()
+	case t.vendorSpent(p.Name):
+		return "vendor budget"
+	case t.loopback && !p.Loopback:
+		return "local network down"
 	}
 	return ""
 }
@@ -125,6 +162,13 @@ func (t *Turn) unreachable(provider string) bool {
 	return false
 }
 
+// othersAnswered reports whether another vendor than the named one has answered
+// this request.
+func (t *Turn) othersAnswered(provider string) bool {
+	other := func(v visit) bool { return v.answered && v.route.Provider != provider }
+	return other(t.now) || slices.ContainsFunc(t.gone, other)
+}
+
 // note remembers of a failure what narrows the further choice.
 func (t *Turn) note(f *sdk.Failure) {
 	if t.first == nil {
@@ -132,7 +176,8 @@ func (t *Turn) note(f *sdk.Failure) {
 	}
 	switch f.Code {
 	case sdk.CodeContextWindow:
-		need := window(t.now.route, t.cat)
+		m, _ := model(provider(t.cat, t.now.route.Provider), t.now.route.Model)
+		need := m.Context
 		if need == 0 {
 			need = t.query.Shape.PromptTokens
 		}

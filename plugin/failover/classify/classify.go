@@ -46,8 +46,8 @@ type Classifier struct {
 // rule is one built-in phrase family.
 type rule struct {
 	phrase
-	match              []*expression
-	unless, unlessFrom []*expression
+	match, unless        []*expression
+	onlyFrom, unlessFrom []*expression
 }
 
 type pattern struct {
@@ -65,6 +65,7 @@ func New(patterns []string) (*Classifier, []sdk.Fault) {
 			phrase:     p,
 			match:      builtin(p.any...),
 			unless:     builtin(p.unless),
+			onlyFrom:   builtin(p.onlyFrom),
 			unlessFrom: builtin(p.unlessFrom),
 		})
 	}
@@ -89,11 +90,23 @@ func (c *Classifier) refinePhrases(provider string, f sdk.Failure) sdk.Failure {
 	text := textOf(normalize(f.Message, f.Class() == sdk.ClassCaller))
 	from := textOf([]rune(provider + " " + f.VendorCode + " " + f.VendorType))
 	for _, r := range c.rules {
-		if r.admits(f) && c.matches(r.match, text) && !c.matches(r.unless, text) && !c.matches(r.unlessFrom, from) {
-			return r.apply(f)
+		if !r.admits(f) {
+			continue
+		}
+		if words, ok := r.speaks(c, text, from); ok {
+			f = r.apply(f)
+			f.Matched = sdk.ClipMessage(words)
+			return f
 		}
 	}
 	return f
+}
+
+// speaks reports whether the rule's wording is met, and by which words.
+func (r *rule) speaks(c *Classifier, message, from text) (words string, ok bool) {
+	words, ok = c.find(r.match, message)
+	return words, ok && !c.matches(r.unless, message) &&
+		(len(r.onlyFrom) == 0 || c.matches(r.onlyFrom, from)) && !c.matches(r.unlessFrom, from)
 }
 
 // refinePatterns lets the user's expressions turn a transient or undecided
@@ -115,9 +128,10 @@ func (c *Classifier) refinePatterns(f sdk.Failure) sdk.Failure {
 		if time.Since(start) > patternBudget {
 			break
 		}
-		if c.matches([]*expression{p.match}, text) {
+		if words, ok := c.match(p.match, text); ok {
 			f.Code, f.Scope, f.Cause = sdk.CodeQuota, sdk.ScopeRoute, ""
 			f.Rule, f.Generic, f.Billing = "pattern:"+p.text, false, false
+			f.Matched = sdk.ClipMessage(words)
 			return f
 		}
 	}

@@ -48,6 +48,11 @@ func TestRefinePhrases(t *testing.T) {
 		{sdk.CodeRateLimit, "usage-limit reached", sdk.CodeQuota, sdk.ScopeVendor},
 		{sdk.CodeRateLimit, "Free tier requests exhausted for today", sdk.CodeQuota, sdk.ScopeRoute},
 		{sdk.CodeRateLimit, "Quota exhausted", sdk.CodeQuota, sdk.ScopeRoute},
+		{sdk.CodeRateLimit, "Credits are required for turbo mode", sdk.CodeQuota, sdk.ScopeNone},
+		{sdk.CodeRateLimit, "The team has used its organization TPD, come back tomorrow", sdk.CodeQuota, sdk.ScopeVendor},
+		{sdk.CodeRateLimit, "This key is limited to 100 calls per day", sdk.CodeQuota, sdk.ScopeKey},
+		{sdk.CodeRateLimit, "Exceeded budget for model foo", sdk.CodeQuota, sdk.ScopeRoute},
+		{sdk.CodeInvalidRequest, "账号无可用额度", sdk.CodeQuota, sdk.ScopeVendor},
 		{sdk.CodeRateLimit, "您的订阅本月额度已用尽", sdk.CodeQuota, sdk.ScopeVendor},
 		{sdk.CodeRateLimit, "该模型今日调用次数已达上限", sdk.CodeQuota, sdk.ScopeRoute},
 		// accounts and keys
@@ -56,11 +61,24 @@ func TestRefinePhrases(t *testing.T) {
 		{sdk.CodeAuth, "用户已被停用，请联系管理员", sdk.CodeAuth, sdk.ScopeVendor},
 		{sdk.CodeAuth, "This API key has been disabled", sdk.CodeInvalidCredential, sdk.ScopeKey},
 		{sdk.CodeAuth, "密钥已过期", sdk.CodeInvalidCredential, sdk.ScopeKey},
+		{sdk.CodeInvalidCredential, "This IP is missing from the allowlist", sdk.CodeAuth, sdk.ScopeVendor},
+		{sdk.CodeAuth, "The project has been archived", sdk.CodeAuth, sdk.ScopeVendor},
+		{sdk.CodeAuth, "This API is not enabled, turn it on first", sdk.CodeAuth, sdk.ScopeVendor},
+		{sdk.CodeAuth, "This token does not have the required scopes", sdk.CodeAuth, sdk.ScopeKey},
+		{sdk.CodeInvalidRequest, "Could not verify your access token", sdk.CodeInvalidCredential, sdk.ScopeKey},
 		// models
 		{sdk.CodeAuth, "You do not have access to model foo", sdk.CodeModelUnavailable, sdk.ScopeRoute},
 		{sdk.CodeServer, "该模型已下线，请更换", sdk.CodeModelUnavailable, sdk.ScopeRoute},
+		{sdk.CodeAuth, "Your plan does not include foo", sdk.CodeModelUnavailable, sdk.ScopeRoute},
+		{sdk.CodeAuth, "Team not entitled to use model foo", sdk.CodeModelUnavailable, sdk.ScopeRoute},
+		{sdk.CodeInvalidRequest, "foo has no provider supported", sdk.CodeModelUnavailable, sdk.ScopeRoute},
 		// the caller's own
 		{sdk.CodeRateLimit, "Request too large for this tier, reduce it", sdk.CodeContextWindow, sdk.ScopeNone},
+		{sdk.CodeRateLimit, "Request too large for foo on tokens per minute", sdk.CodeContextWindow, sdk.ScopeNone},
+		{sdk.CodeInvalidRequest, "Input validation error: `a` tokens + `b` must be <= 100", sdk.CodeContextWindow, sdk.ScopeNone},
+		{sdk.CodeServer, "the input exceeds the maximum number of tokens", sdk.CodeContextWindow, sdk.ScopeNone},
+		{sdk.CodeInvalidRequest, "The max_tokens you asked for exceeds the limit of 4096", sdk.CodeInvalidRequest, sdk.ScopeNone},
+		{sdk.CodeServer, "request validation failed: unsupported effort", sdk.CodeInvalidRequest, sdk.ScopeNone},
 		{sdk.CodeServer, "the prompt exceeds the model's context window", sdk.CodeContextWindow, sdk.ScopeNone},
 		{sdk.CodeInvalidRequest, "提示词超过最大长度限制", sdk.CodeContextWindow, sdk.ScopeNone},
 		{sdk.CodeAuth, "The response was blocked by our safety filters", sdk.CodePolicy, sdk.ScopeNone},
@@ -70,6 +88,10 @@ func TestRefinePhrases(t *testing.T) {
 		{sdk.CodeRateLimit, "服务器负载过高", sdk.CodeOverloaded, sdk.ScopeRoute},
 		{sdk.CodeServer, "访问频率超出限制", sdk.CodeRateLimit, sdk.ScopeRoute},
 		{sdk.CodeServer, "upstream timed out", sdk.CodeTimeout, sdk.ScopeRoute},
+		{sdk.CodeInvalidRequest, "Request rate increased too quickly", sdk.CodeRateLimit, sdk.ScopeRoute},
+		{sdk.CodeServer, "All accounts are limited", sdk.CodeRateLimit, sdk.ScopeRoute},
+		{sdk.CodeRateLimit, "Concurrency limit exceeded for user", sdk.CodeRateLimit, sdk.ScopeVendor},
+		{sdk.CodeServer, "rate_limit_check_failed", sdk.CodeServer, sdk.ScopeRoute},
 		// words that decide nothing
 		{sdk.CodeRateLimit, "Rate limit exceeded. Upgrade your plan for higher limits.", sdk.CodeRateLimit, sdk.ScopeRoute},
 		{sdk.CodeRateLimit, "Rate limit will reset soon; see billing for more credits", sdk.CodeRateLimit, sdk.ScopeRoute},
@@ -120,6 +142,30 @@ func TestRefineQuotaNarrows(t *testing.T) {
 	f = failed(sdk.CodeQuota, "prompt is too long for your rate limit")
 	if got := c.Refine("vendor", f); got.Code != sdk.CodeQuota {
 		t.Errorf("code %s, want QUOTA", got.Code)
+	}
+
+	f = failed(sdk.CodeQuota, "Quota exceeded: 60 requests per minute")
+	if got := c.Refine("vendor", f); got.Code != sdk.CodeRateLimit {
+		t.Errorf("a minute's quota: code %s, want RATE_LIMIT", got.Code)
+	}
+	f.Billing = true
+	if got := c.Refine("vendor", f); got.Code != sdk.CodeQuota {
+		t.Errorf("a minute's quota under 402: code %s, want QUOTA", got.Code)
+	}
+	f = failed(sdk.CodeQuota, "the monthly plan quota is exhausted")
+	f.Scope = sdk.ScopeRoute
+	if got := c.Refine("vendor", f); got.Scope != sdk.ScopeVendor {
+		t.Errorf("a plan's quota: scope %s, want vendor", got.Scope)
+	}
+}
+
+func TestRefineAsksWho(t *testing.T) {
+	c := newClassifier(t)
+	f := failed(sdk.CodeRateLimit, "Free quota exceeded")
+	for provider, want := range map[string]sdk.Scope{"qwen": sdk.ScopeRoute, "qwen-oauth": sdk.ScopeVendor} {
+		if got := c.Refine(provider, f); got.Code != sdk.CodeQuota || got.Scope != want {
+			t.Errorf("%s: %s at the %s, want QUOTA at the %s", provider, got.Code, got.Scope, want)
+		}
 	}
 }
 

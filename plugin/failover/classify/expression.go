@@ -65,30 +65,44 @@ type text struct {
 
 func textOf(runes []rune) text { return text{runes: runes, lower: strings.ToLower(string(runes))} }
 
-// matches reports whether one of the expressions matches. One that is out of
-// use never does.
+// matches reports whether one of the expressions matches.
 func (c *Classifier) matches(list []*expression, t text) bool {
-	return slices.ContainsFunc(list, func(e *expression) bool { return c.match(e, t) })
+	_, ok := c.find(list, t)
+	return ok
 }
 
-func (c *Classifier) match(e *expression, t text) bool {
+// find returns what the first expression that matches has matched. One that is
+// out of use never does.
+func (c *Classifier) find(list []*expression, t text) (words string, ok bool) {
+	for _, e := range list {
+		if words, ok := c.match(e, t); ok {
+			return words, true
+		}
+	}
+	return "", false
+}
+
+func (c *Classifier) match(e *expression, t text) (words string, ok bool) {
 	if e.slow.Load() >= maxTimeouts {
-		return false
+		return "", false
 	}
 	for _, set := range e.needs {
 		if !slices.ContainsFunc(set, func(s string) bool { return strings.Contains(t.lower, s) }) {
-			return false
+			return "", false
 		}
 	}
 	re, err := e.compiled()
 	if err != nil {
-		return false
+		return "", false
 	}
 	for range clockTries {
 		start := time.Now()
-		ok, err := re.MatchRunes(t.runes)
+		m, err := re.FindRunesMatch(t.runes)
 		if err == nil {
-			return ok
+			if m == nil {
+				return "", false
+			}
+			return m.String(), true
 		}
 		if time.Since(start) >= matchTimeout {
 			break
@@ -97,5 +111,5 @@ func (c *Classifier) match(e *expression, t text) bool {
 	if e.slow.Add(1) == 1 && c.OnFault != nil {
 		c.OnFault(sdk.Fault{Path: "patterns", Value: e.source, Message: "takes too long to match; it was skipped"})
 	}
-	return false
+	return "", false
 }

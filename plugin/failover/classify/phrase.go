@@ -20,18 +20,24 @@ type phrase struct {
 	// unlessFrom excludes vendors that mean something else by the words. It is
 	// matched on the vendor's name, code and type.
 	unlessFrom string
+	// onlyFrom limits the rule to vendors that mean this by the words.
+	onlyFrom string
 	// weak rules only speak where the host knew nothing but "it failed".
 	weak bool
+	// narrow rules speak over a catch-all quota code too: the window or the
+	// owner that they find is what such a code leaves open.
+	narrow bool
 	// wait is the shortest hint with which the rule holds: a limit that ends in
 	// seconds is no plan.
 	wait time.Duration
 }
 
-// admits reports whether the phrase may decide over f at all. HTTP 402 and
-// quota codes are narrow already: wording only says whose key it is.
+// admits reports whether the phrase may decide over f at all. HTTP 402 is
+// narrow already: wording only says whose key it is.
 func (p phrase) admits(f sdk.Failure) bool {
+	ofKey := p.code == sdk.CodeQuota && p.scope == sdk.ScopeKey
 	switch {
-	case f.Code == sdk.CodeQuota && !(p.code == sdk.CodeQuota && p.scope == sdk.ScopeKey):
+	case f.Code == sdk.CodeQuota && !ofKey && (f.Billing || !p.narrow):
 		return false
 	case p.weak && f.Code != sdk.CodeServer:
 		return false

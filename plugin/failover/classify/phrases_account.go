@@ -10,7 +10,7 @@ func accountPhrases() []phrase {
 		{
 			name: "banned", code: sdk.CodeAuth, scope: sdk.ScopeVendor,
 			any: []string{
-				`\b(?:account|organi[sz]ation|team|workspace|tenant|consumer|subscription|user)s?\b[^\n.]{0,40}\b(?:is|are|was|were|be|been|has|currently)\b[^\n.]{0,20}\b` + banned + `\b`,
+				`\b(?:account|organi[sz]ation|team|workspace|project|tenant|consumer|subscription|user)s?\b[^\n.]{0,40}\b(?:is|are|was|were|be|been|has|currently)\b[^\n.]{0,20}\b` + banned + `\b`,
 				`\baccount ` + banned + `\b`,
 				`\b` + banned + `\b (?:\w+ ){0,2}(?:account|organi[sz]ation|user|team)\b`,
 				`\bpermanently banned\b`,
@@ -40,6 +40,7 @@ func accountPhrases() []phrase {
 				`\b(?:country|region|territory|location)\b[^\n.]{0,40}\b(?:not (?:supported|allowed|available|permitted)|unsupported|blocked|restricted)`,
 				`\bnot (?:available|supported|allowed) in your (?:country|region|location)`,
 				`\b(?:ip|address)\b[^\n.]{0,30}\b(?:not (?:allowed|in)|blocked|banned)`,
+				`\b(?:ip|address)\b[^\n.]{0,40}\b(?:allow|white)-?list`,
 				`\bfirewall rules\b`,
 			},
 			unless: `\bmodel\b`,
@@ -53,6 +54,7 @@ func accountPhrases() []phrase {
 				`\bonly (?:available|authori[sz]ed|allowed|permitted) for (?:use with )?(?:coding|claude)`,
 				`\bcontact your (?:organi[sz]ation|workspace) admin`,
 				`\boperation not allowed\b`,
+				`\b(?:api|service)\b[^\n.]{0,24}\b(?:has not been|is not|was not) (?:used|enabled|activated)\b`,
 				`\b(?:account|organi[sz]ation|subscription)\b[^\n.]{0,20}\b(?:not (?:authori[sz]ed|permitted|allowed|eligible)|does not have access)\b`,
 			},
 			unless: `\bmodel\b`,
@@ -61,8 +63,10 @@ func accountPhrases() []phrase {
 			name: "permission", code: sdk.CodeAuth, scope: sdk.ScopeKey,
 			any: []string{
 				`\binsufficient permissions?\b`,
+				`\bnot have (?:sufficient|enough|the (?:required|necessary)) (?:permission|privilege|right|scope)s?\b`,
 				`\bmissing scopes?\b`,
 			},
+			unless: `\bmodel\b`,
 		},
 		{
 			name: "credential", code: sdk.CodeInvalidCredential, scope: sdk.ScopeKey,
@@ -76,6 +80,7 @@ func accountPhrases() []phrase {
 				`\binvalid token\b`,
 				`\btoken (?:is |has )?(?:expired|invalid)\b`,
 				`\bauth header format\b`,
+				`\b(?:could not|failed to|unable to) (?:parse|verify|validate|decode)\b[^\n.]{0,16}\b(?:auth\w*|access|bearer|api|jwt|oauth)[\s_-]?(?:token|key)\b`,
 			},
 			unless: `\bcontext\b|\bcooling\b`,
 		},

@@ -46,8 +46,12 @@ func busyPhrases() []phrase {
 				`\bconcurren\w+ (?:\w+ )?limit`,
 				`\brequest limit\b`,
 				`\bcooling down\b`,
+				`\ball (?:\w+ )?(?:accounts|credentials|keys) (?:are )?(?:rate[\s-])?(?:limited|busy|exhausted)\b`,
 				`\bslow down\b`,
+				`\brequest(?:s|[\s_]rate)?\b[^\n.]{0,24}\btoo (?:quickly|fast|frequent|often|high)`,
 			},
+			// The limiter itself is broken.
+			unless: `[\s_](?:check|lookup|query)[\s_]failed\b|\bfailed to (?:check|verify|load|query)\b[^\n.]{0,16}\b(?:rate|limit)`,
 		},
 		{
 			name: "rate-limit-zh", code: sdk.CodeRateLimit,

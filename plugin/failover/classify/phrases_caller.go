@@ -8,11 +8,30 @@ import "spillway/sdk"
 func callerPhrases() []phrase {
 	return []phrase{
 		{
+			// One request is more than a whole minute's allowance, or a checker has
+			// counted the tokens. Names of fields are quoted, and quotations are
+			// blanked.
+			name: "context-window", code: sdk.CodeContextWindow,
+			any: []string{
+				`\brequest (?:body )?too large for\b`,
+				`\btokens? ?\+[^\n]{0,24}\bmust be (?:<|less|smaller|at most)`,
+			},
+		},
+		{
+			// The room asked for the answer, by itself, is more than the model has.
+			name: "output-cap", code: sdk.CodeInvalidRequest,
+			any: []string{
+				`\bmax(?:imum)?[\s_](?:completion[\s_]|output[\s_]|new[\s_])?tokens\b[^\n.]{0,40}(?:\bexceeds?\b|\btoo (?:large|high)|\b(?:greater|larger) than\b|>)`,
+			},
+			unless: `\bcontext\b|\binputs?\b|\bprompt\b|\bmessages\b|\+|\bbalance|\bcredits?\b|\bquota|` + rateWords,
+		},
+		{
 			name: "validation", code: sdk.CodeInvalidRequest,
 			any: []string{
 				`^(?:[\w ]{0,30}: )?(?:messages|tools|input|system|contents?|body|params?|generation_?config)(?:\[\d+\]|\.\w+)+`,
 				`failed to deserialize`,
 				`\bvalidation errors?\b`,
+				`\b(?:request|body|schema|input|parameters?) validation failed\b`,
 				`\binput (?:should be|tag)\b`,
 				`\bunknown variant\b`,
 				`\bextra inputs are not`,
@@ -37,7 +56,7 @@ func callerPhrases() []phrase {
 		{
 			name: "context-window", code: sdk.CodeContextWindow,
 			any: []string{
-				`\brequest too large\b`,
+				`\brequest (?:body )?too large\b`,
 				`\b(?:prompt|input|messages?|conversation|context|history|query)\b[^\n.]{0,40}\btoo (?:long|large)\b`,
 				`\btoo large for (?:the )?model\b`,
 				`\btoo many (?:input|prompt) tokens\b`,
@@ -57,6 +76,7 @@ func callerPhrases() []phrase {
 			name: "context-window", code: sdk.CodeContextWindow,
 			any: []string{
 				`\b(?:number of )?tokens?\b[^\n]{0,60}(?:\bexceed\w*|\b(?:greater|larger|more) than|\bcannot exceed|>)[^\n]{0,40}(?:\bmax|\bcontext|\bmodel|\ballowed|\bsupported|\d{4,})`,
+				`\b(?:input|prompt|context|request|messages?)\b[^\n.]{0,30}\bexceed\w*\b[^\n.]{0,16}\b(?:max(?:imum)?|allowed)\b[^\n.]{0,24}\btokens?\b`,
 				`\b(?:reduce|shorten|trim)\b[^\n]{0,30}\b(?:messages?|prompt|input|context|conversation|history)\b`,
 			},
 			unless: rateWords + `|try again later`,

@@ -9,6 +9,14 @@ func moneyPhrases() []phrase {
 	const credits = `(?:available |remaining |usage |prepaid |api |included |monthly |free )*(?:credits?\b|balance\b|funds\b)`
 	return []phrase{
 		{
+			// A mode is an option of the request, not a model: without it the same
+			// route serves, so nobody is out.
+			name: "credits-for-mode", code: sdk.CodeQuota, scope: sdk.ScopeNone,
+			any: []string{
+				`\b(?:credits|usage) (?:is |are )?required for (?:\w+ ){1,2}mode\b`,
+			},
+		},
+		{
 			name: "extra-usage-feature", code: sdk.CodeQuota, scope: sdk.ScopeRoute,
 			any: []string{
 				`\b(?:usage )?credits (?:are )?required for\b`,
@@ -23,12 +31,12 @@ func moneyPhrases() []phrase {
 				`\btoken quota is not enough`,
 				`\bbudget has been exceeded`,
 				`\bexceeded (?:its |the |your )?(?:key |max )?budget\b`,
-				`(?:令牌|密[钥鑰]|api ?key)[^\n。]{0,8}(?:[额額]度|配[额額]|用量)[^\n。]{0,6}(?:用[尽盡完]|耗[尽盡]|不足|超)`,
+				`(?:令牌|密[钥鑰]|api ?key|[该該此] ?token)[^\n。]{0,8}(?:[额額]度|配[额額]|用量)[^\n。]{0,6}(?:用[尽盡完]|耗[尽盡]|不足|超)`,
 			},
-			unless: rateWords,
+			unless: rateWords + `|\bfor (?:deployment )?model`,
 		},
 		{
-			name: "balance", code: sdk.CodeQuota, scope: sdk.ScopeVendor, money: true,
+			name: "balance", code: sdk.CodeQuota, scope: sdk.ScopeVendor, money: true, narrow: true,
 			any: []string{
 				`\binsufficient[ -](?:\w+[ -]){0,2}?(?:balance|credits?|funds?|quota)\b`,
 				`(?:^|: )insufficient_(?:balance|credits?|funds?|quota)\b`,
@@ -39,7 +47,7 @@ func moneyPhrases() []phrase {
 			unless: rateWords + `|\bcapacity\b|\bcredits? (?:card|were|was|will)\b`,
 		},
 		{
-			name: "arrears", code: sdk.CodeQuota, scope: sdk.ScopeVendor, money: true,
+			name: "arrears", code: sdk.CodeQuota, scope: sdk.ScopeVendor, money: true, narrow: true,
 			any: []string{
 				`\boverdue (?:\w+ )?(?:balance|account|payment|bill|invoice)`,
 				`\baccount(?: is| has| has been)? overdue`,
@@ -53,7 +61,7 @@ func moneyPhrases() []phrase {
 			},
 		},
 		{
-			name: "spend-limit", code: sdk.CodeQuota, scope: sdk.ScopeVendor, money: true,
+			name: "spend-limit", code: sdk.CodeQuota, scope: sdk.ScopeVendor, money: true, narrow: true,
 			any: []string{
 				`\b(?:reach|exceed|hit)\w*\b[^\n]{0,50}\b(?:spend(?:ing)?|budget|billing|cost)[\s_-](?:hard )?(?:limit|cap)`,
 				`\b(?:spend(?:ing)?|budget|billing|cost)[\s_-](?:hard )?(?:limit|cap)\b[^\n]{0,30}\b(?:reach|exceed|hit)`,
@@ -79,7 +87,7 @@ func moneyPhrases() []phrase {
 			},
 		},
 		{
-			name: "balance-zh", code: sdk.CodeQuota, scope: sdk.ScopeVendor, money: true,
+			name: "balance-zh", code: sdk.CodeQuota, scope: sdk.ScopeVendor, money: true, narrow: true,
 			any: []string{
 				`[余餘][额額][^\n。]{0,6}(?:不足|用[完尽盡]|耗[尽盡]|[过過]低|[为為](?:0|零|[负負]))`,
 				`欠[费費]`,
@@ -88,6 +96,7 @@ func moneyPhrases() []phrase {
 				`(?:[点點][数數]|[积積]分|算力[点點])(?:不足|用完|耗[尽盡])`,
 				`[资資]源包[^\n。]{0,8}(?:用完|用[尽盡]|耗[尽盡]|不足|到期|[过過]期)`,
 				`用[户戶][额額]度不足`,
+				`(?:[无無]|[没沒]有)(?:可用|剩[余餘])的?(?:[额額]度|[余餘][额額]|[资資]源包)`,
 				`[预預][扣]?[费費]?[额額]度[^\n。]{0,4}(?:失[败敗]|不足)`,
 				`[剩可]?[余餘用]?[额額]度(?:不足|已?用[完尽盡]|已?耗[尽盡])`,
 				`(?:消[费費]|花[费費])[^\n。]{0,6}(?:上限|限[额額])`,

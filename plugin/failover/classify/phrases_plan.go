@@ -10,18 +10,26 @@ import (
 func planPhrases() []phrase {
 	const used = `(?:reach|exceed|exhaust|used|hit|spent|met|deplet|ran out|run out)\w*`
 	const window = `(?:usage|plan|subscription|session|weekly|monthly|daily|hourly|premium|cycle|(?:\d+|five)[\s-]*(?:hour|day|week)s?)`
+	free := []string{
+		`\bfree[\s-]*(?:tier|trial|quota|usage|allocated|allocation|allowance|model|credits?|requests?)\b[^\n]{0,60}\b(?:exceed|exhaust|used|reach|limit|spent|end|expir)`,
+		`\b(?:exceed|exhaust|used)\w*\b[^\n]{0,40}\bfree (?:trial|tier|allocated|allocation|allowance|quota|usage)`,
+		`免[费費][^\n。]{0,8}(?:[额額]度|次[数數]|配[额額]|用量|[试試]用|tokens?)[^\n。]{0,10}(?:用[完尽盡]|耗[尽盡]|超|[达達]|到期|[过過]期|不足|[结結]束)`,
+	}
 	return []phrase{
 		{
-			name: "free-allowance", code: sdk.CodeQuota, scope: sdk.ScopeRoute,
-			any: []string{
-				`\bfree[\s-]*(?:tier|trial|quota|usage|allocated|model|credits?|requests?)\b[^\n]{0,60}\b(?:exceed|exhaust|used|reach|limit|spent|end|expir)`,
-				`\b(?:exceed|exhaust|used)\w*\b[^\n]{0,40}\bfree (?:trial|tier|allocated|quota|usage)`,
-				`免[费費][^\n。]{0,8}(?:[额額]度|次[数數]|配[额額]|用量|[试試]用|tokens?)[^\n。]{0,10}(?:用[完尽盡]|耗[尽盡]|超|[达達]|到期|[过過]期|不足|[结結]束)`,
-			},
+			// Who signs in with an account has one free allowance for all models.
+			name: "free-plan", code: sdk.CodeQuota, scope: sdk.ScopeVendor, narrow: true,
+			any:      free,
+			onlyFrom: `\boauth\b`,
 		},
 		{
-			name: "plan-of-model", code: sdk.CodeQuota, scope: sdk.ScopeRoute,
+			name: "free-allowance", code: sdk.CodeQuota, scope: sdk.ScopeRoute, narrow: true,
+			any: free,
+		},
+		{
+			name: "plan-of-model", code: sdk.CodeQuota, scope: sdk.ScopeRoute, narrow: true,
 			any: []string{
+				`\bbudget for (?:deployment )?model`,
 				`\b` + used + `\b[^\n]{0,40}\b(?:limit|quota)\b[^\n.]{0,8}\b(?:on|for|of) (?:this|the) model\b`,
 				`\b(?:opus|sonnet|haiku|fable|premium model)\b[^\n.]{0,16}\b(?:limit|quota)\b[^\n.]{0,24}\b` + used,
 				`\b` + used + `[^\n.]{0,24}\b(?:opus|sonnet|haiku|fable|premium model)s?\b[^\n.]{0,16}\b(?:limit|quota)\b`,
@@ -29,7 +37,7 @@ func planPhrases() []phrase {
 			unless: rateWords + `|\bcapacity\b`,
 		},
 		{
-			name: "plan-window", code: sdk.CodeQuota, scope: sdk.ScopeVendor,
+			name: "plan-window", code: sdk.CodeQuota, scope: sdk.ScopeVendor, narrow: true,
 			any: []string{
 				`\b` + used + `\b[^\n]{0,60}\b` + window + `\b[^\n.]{0,24}\b(?:limit|quota|cap|allowance)s?\b`,
 				`\b` + window + `(?:/\w+)?[\s_-](?:\w+[\s_-]){0,3}?(?:limit|quota|cap|allowance)s?\b[^\n.]{0,40}\b` + used,
@@ -43,7 +51,7 @@ func planPhrases() []phrase {
 			unless: rateWords + `|\bcapacity\b|\bcontext\b`,
 		},
 		{
-			name: "plan-window-zh", code: sdk.CodeQuota, scope: sdk.ScopeVendor,
+			name: "plan-window-zh", code: sdk.CodeQuota, scope: sdk.ScopeVendor, narrow: true,
 			any: []string{
 				`(?:使用|用量|套餐|[订訂][阅閱]|[计計][划劃]|每?[周週月]|本[周週月]|\d ?(?:小[时時]|天))[^\n。]{0,10}(?:上限|限[额額]|[额額]度|配[额額])`,
 				`(?:[额額]度|配[额額]|限[额額]|用量)[^\n。]{0,6}(?:用[完尽盡]|耗[尽盡]|[达達]到?上限|超[限出过過]|已[满滿])`,

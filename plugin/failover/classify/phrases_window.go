@@ -41,7 +41,16 @@ func windowPhrases() []phrase {
 			unless: `\bmodel\b`,
 		},
 		{
-			name: "rate-window", code: sdk.CodeRateLimit,
+			name: "rate-of-account", code: sdk.CodeRateLimit, scope: sdk.ScopeVendor,
+			any: []string{
+				`\blimit\b[^\n]{0,60}\bper (?:min|sec)\w*\b[^\n.]{0,60}\bfor (?:(?:your|this|the) )?(?:\w+ ){0,2}(?:account|organi[sz]ation|plan|subscription)\b`,
+				`\b(?:rate|concurrency) limit\b[^\n.]{0,24}\bfor (?:(?:your|this|the) )?(?:user|account|organi[sz]ation|team)\b`,
+				`\byour (?:account|organi[sz]ation|team|plan) is limited to\b[^\n.]{0,16}\b(?:concurrent|per (?:min|sec)|(?:requests|tokens) per (?:min|sec))`,
+			},
+			unless: `\bmodel\b|\bendpoint\b|\bdeployment\b`,
+		},
+		{
+			name: "rate-window", code: sdk.CodeRateLimit, narrow: true,
 			any: []string{
 				`per[\s_-]?(?:min(?:ute)?|sec(?:ond)?)s?[^a-z][^\n]{0,160}` + limitWord,
 				limitWord + `[^\n]{0,160}per[\s_-]?(?:min(?:ute)?|sec(?:ond)?)s?(?:[^a-z]|$)`,
@@ -52,6 +61,19 @@ func windowPhrases() []phrase {
 				`每秒`,
 				`\d ?(?:分[钟鐘]|秒)[内內]`,
 			},
+		},
+		{
+			name: "day-of-key", code: sdk.CodeQuota, scope: sdk.ScopeKey,
+			any: []string{
+				`\bkey\b[^\n.]{0,20}\blimited to\b[^\n.]{0,30}(?:/|\bper) ?(?:day|month)`,
+			},
+		},
+		{
+			name: "day-of-account", code: sdk.CodeQuota, scope: sdk.ScopeVendor,
+			any: []string{
+				`\b(?:organi[sz]ation|account|team|workspace)\b[^\n.]{0,12}\b(?:max )?(?:[RTI]PD\b|daily )`,
+			},
+			unless: `\bmodel\b|\breached for \S+ in\b`,
 		},
 		{
 			name: "day-window", code: sdk.CodeQuota, scope: sdk.ScopeRoute,

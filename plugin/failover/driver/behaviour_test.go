@@ -45,10 +45,14 @@ type bench struct {
 	asked  []string
 }
 
-func start(t *testing.T, config string, script plugintest.Script) *bench {
+func start(t *testing.T, config string, script plugintest.Script, state ...sdk.State) *bench {
 	t.Cleanup(regexp2.StopTimeoutClock) // its goroutine must not outlive the bubble
 	b := &bench{t: t, script: script}
-	b.host = plugintest.Start(t, driver.New(), plugintest.Options{Config: config, Catalogue: catalogue, Upstream: b.upstream})
+	o := plugintest.Options{Config: config, Catalogue: catalogue, Upstream: b.upstream}
+	if len(state) > 0 {
+		o.State = state[0]
+	}
+	b.host = plugintest.Start(t, driver.New(), o)
 	return b
 }
 

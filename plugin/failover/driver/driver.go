@@ -2,8 +2,8 @@ package driver
 
 import (
 	"context"
-	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"spillway/plugin/failover/brain"
@@ -22,9 +22,13 @@ type Plugin struct {
 	life     context.Context
 	end      context.CancelFunc
 	wg       sync.WaitGroup
+	unread   atomic.Bool // the store could not be read, and that was said
 
-	mu    sync.Mutex // guards brain
-	brain *brain.Brain
+	mu      sync.Mutex // guards what follows
+	brain   *brain.Brain
+	waiting map[*flight]bool // attempts that have shown nothing yet
+	orders  map[string]sdk.Order
+	leases  map[string]*held // by the tested target's name
 }
 
 var (
@@ -33,12 +37,13 @@ var (
 	_ sdk.SettingsObserver = (*Plugin)(nil)
 	_ sdk.OutcomeObserver  = (*Plugin)(nil)
 	_ sdk.Judge            = (*Plugin)(nil)
+	_ sdk.Operator         = (*Plugin)(nil)
 	_ sdk.Drainer          = (*Plugin)(nil)
 )
 
 // New returns the plugin, not yet configured.
 func New() *Plugin {
-	p := &Plugin{born: time.Now()}
+	p := &Plugin{born: time.Now(), waiting: map[*flight]bool{}, orders: map[string]sdk.Order{}, leases: map[string]*held{}}
 	p.life, p.end = context.WithCancel(context.Background())
 	return p
 }
@@ -47,7 +52,7 @@ func New() *Plugin {
 // it by.
 func (p *Plugin) Manifest() sdk.Manifest {
 	return sdk.Manifest{
-		Name: "failover", Version: Version, Schema: schema, Judge: true,
+		Name: "failover", Version: Version, Schema: schema, Judge: true, Operator: true,
 		Hook: sdk.HookSpec{OnDown: sdk.OnDownWait, Wait: 500 * time.Millisecond, Decide: 500 * time.Millisecond},
 	}
 }
@@ -80,8 +85,9 @@ func (p *Plugin) Settings(c sdk.Config, _ []string) error {
 		return err
 	}
 	p.adopt(s, warnings)
-	p.think(func(now brain.Instant) { p.brain.SetPolicy(now, s.policy) })
-	p.changed()
+	var changes []sdk.Change
+	p.think(func(now brain.Instant) { changes = p.brain.SetPolicy(now, s.policy) })
+	p.moved(changes)
 	return nil
 }
 
@@ -122,84 +128,6 @@ func (p *Plugin) think(f func(now brain.Instant)) {
 	f(p.now())
 }
 
-// LLMStream implements sdk.Hook.
-func (p *Plugin) LLMStream(ctx context.Context, call *sdk.Call, next sdk.Next) (sdk.Stream, error) {
-	s := p.settings.Load()
-	dispatch := next
-	if len(call.Past) > 0 { // a predecessor may have used next
-		dispatch = call.Reenter
-	}
-	past := make([]sdk.Attempted, len(call.Past))
-	for i, a := range call.Past {
-		f := s.classifier.Refine(a.Route.Provider, *a.Failure)
-		a.Failure = &f
-		past[i] = a
-	}
-
-	var turn brain.Turn
-	var step brain.Step
-	p.think(func(now brain.Instant) {
-		q := brain.Query{Head: call.Request.Route(), Shape: call.Request.Shape}
-		step = p.brain.Start(now, &turn, q, p.host.Catalogue(), past)
-	})
-	p.moved(step.Changes)
-	last := sdk.Failure{}
-	for !step.Stopped() {
-		stream, err := dispatch(ctx, order(call.Request, step, s))
-		if err != nil {
-			return nil, err
-		}
-		dispatch = call.Reenter
-		failure := sdk.AwaitVisible(ctx, stream)
-		if failure == nil {
-			var changes []sdk.Change
-			p.think(func(now brain.Instant) { changes = p.brain.Committed(now, &turn) })
-			p.moved(changes)
-			return stream, nil
-		}
-		last = s.classifier.Refine(step.Route.Provider, *failure)
-		p.think(func(now brain.Instant) { step = p.brain.Failed(now, &turn, last, rand.Float64()) })
-		p.host.Record(decision(call.ID, last, step))
-		p.moved(step.Changes)
-	}
-	if last.Attempt == 0 {
-		p.host.Record(decision(call.ID, last, step))
-	}
-	return nil, final(step)
-}
-
-// order is the request of a step's attempt.
-func order(r sdk.Request, step brain.Step, s *settings) sdk.Request {
-	r.Provider, r.Model = step.Route.Provider, step.Route.Model
-	r.Dispatch = sdk.Dispatch{
-		Kind: step.Kind, Reason: step.Reason, Delay: step.Delay, Tag: step.Tag, Skipped: step.Skipped,
-		Limits: s.limits(r), Visible: r.Dispatch.Visible,
-	}
-	return r
-}
-
-// decision is what the record says of a failure and the step that followed.
-func decision(call string, f sdk.Failure, step brain.Step) sdk.Decision {
-	d := sdk.Decision{
-		Call: call, Attempt: f.Attempt, Code: f.Code, Scope: f.Scope, Rule: f.Rule,
-		Action: step.Action, Reason: step.Reason, Changes: step.Changes, Skipped: step.Skipped,
-	}
-	if !step.Stopped() {
-		d.Target = &step.Route
-	}
-	return d
-}
-
-// final is the caller's error: the first cause, with the earliest moment at
-// which a repetition makes sense as its hint.
-func final(step brain.Step) *sdk.Failure {
-	f := *step.Failure
-	if f.Class() != sdk.ClassCaller {
-		f.RetryAfter, f.ResetAt, f.HintSource = 0, step.RetryAt, "failover"
-	}
-	return &f
-}
-
 // Outcome implements sdk.OutcomeObserver.
 func (p *Plugin) Outcome(o sdk.Outcome) {
 	if o.Failure != nil {
@@ -222,8 +150,10 @@ func (p *Plugin) Judge(_ context.Context, provider string, f sdk.Failure) sdk.Fa
 	return p.settings.Load().classifier.Refine(provider, f)
 }
 
-// moved publishes circuits that moved.
+// moved publishes circuits that moved, and frees the requests that wait for a
+// target which has just gone out.
 func (p *Plugin) moved(changes []sdk.Change) {
+	p.moveOn(changes)
 	for _, c := range changes {
 		p.host.Log().Info("circuit moved", "target", c.Target, "from", string(c.From), "to", string(c.To), "until", until(c.Until))
 	}
@@ -241,9 +171,11 @@ func until(t time.Time) string {
 }
 
 func (p *Plugin) report() {
-	var targets []sdk.TargetStatus
-	p.think(func(now brain.Instant) { targets = p.brain.Snapshot(now) })
-	p.host.Report(sdk.Status{Targets: targets})
+	var status sdk.Status
+	p.think(func(now brain.Instant) {
+		status = sdk.Status{Targets: p.brain.Snapshot(now), Orders: p.standing(now)}
+	})
+	p.host.Report(status)
 }
 
 // probe asks for the model lists of the providers in the list, now and then.

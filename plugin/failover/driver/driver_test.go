@@ -1,6 +1,7 @@
 package driver_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -111,6 +112,29 @@ func TestOneProbe(t *testing.T) {
 	})
 }
 
+// lateLeases is a store that is slower than a probe waits.
+type lateLeases struct{ *plugintest.Memory }
+
+func (s lateLeases) Acquire(ctx context.Context, name string, ttl time.Duration) (sdk.Lease, error) {
+	time.Sleep(80 * time.Millisecond)
+	return s.Memory.Acquire(ctx, name, ttl)
+}
+
+// TestLateLease: a probe that did not wait for its lease gives it back all the
+// same, so that the next one is not kept waiting for the lease to expire.
+func TestLateLease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := start(t, threeVendors, plugintest.Script{claude: {fails(sdk.CodeQuota)}}, lateLeases{plugintest.NewMemory()})
+		b.ask(claude, "ok from "+kimi, claude, kimi)
+		time.Sleep(301 * time.Second)
+		b.set(claude, fails(sdk.CodeAborted)) // a neutral end: the next one may test at once
+		b.ask(claude, "ABORTED", claude)
+		time.Sleep(100 * time.Millisecond)
+		b.set(claude)
+		b.ask(claude, "ok from "+claude, claude)
+	})
+}
+
 func TestSettings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := start(t, threeVendors, plugintest.Script{claude: {fails(sdk.CodeQuota)}})
@@ -121,7 +145,7 @@ func TestSettings(t *testing.T) {
 		b.ask(claude, "ok from "+deepseek, claude, deepseek)
 		err := s.Settings(t.Context(), sdk.Config{JSON: []byte(`{"priority": [""], "maxCooldownMs": 5, "cooldownMs": 10}`)}, nil)
 		want := "priority[0]: no provider named (allowed: provider/model or {provider, model})\n" +
-			"maxCooldownMs: smaller than cooldownMs, got 5 (allowed: 10 or more)"
+			"maxCooldownMs: smaller than the first cooldown, got 5 (allowed: 10 or more)"
 		if err == nil || err.Error() != want {
 			t.Errorf("faults: got %v, want %s", err, want)
 		}

@@ -4,6 +4,8 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,8 +22,11 @@ var schema []byte
 // file is the configuration as users write it. Names and units are the
 // original plugin's.
 type file struct {
-	Priority       []route    `json:"priority"`
-	Chains         []chain    `json:"chains"`
+	Priority           []route `json:"priority"`
+	Chains             []chain `json:"chains"`
+	Canary             canary  `json:"canary"`
+	CrossModelFallback *bool   `json:"crossModelFallback"`
+
 	FatalCodes     []sdk.Code `json:"fatalCodes"`
 	TransientCodes []sdk.Code `json:"transientCodes"`
 	Patterns       []string   `json:"patterns"`
@@ -31,28 +36,51 @@ type file struct {
 	MaxCooldownMS       int64 `json:"maxCooldownMs"`
 	TransientCooldownMS int64 `json:"transientCooldownMs"`
 
-	Probe  probe  `json:"probe"`
-	Budget budget `json:"budget"`
+	Keys  cooldowns `json:"keys"`
+	Halts halts     `json:"halts"`
+
+	Probe     probe               `json:"probe"`
+	Budget    budget              `json:"budget"`
+	Budgets   map[string]budget   `json:"budgets"`
+	Contracts map[string]contract `json:"contracts"`
+	Visible   []string            `json:"visible"`
 }
 
 type chain struct {
 	Provider string  `json:"provider"`
 	Model    string  `json:"model"`
 	Routes   []route `json:"routes"`
+	Budget   string  `json:"budget"`
+}
+
+type canary struct {
+	Share    float64 `json:"share"`
+	Priority []route `json:"priority"`
+	Chains   []chain `json:"chains"`
+}
+
+type cooldowns struct {
+	CooldownMS    int64 `json:"cooldownMs"`
+	MaxCooldownMS int64 `json:"maxCooldownMs"`
+}
+
+type halts struct {
+	cooldowns
+	RateMS int64 `json:"rateMs"`
+}
+
+type contract struct {
+	Version            int      `json:"version"`
+	Needs              []string `json:"needs"`
+	Context            int      `json:"context"`
+	MaxOutput          int      `json:"maxOutput"`
+	Egress             []string `json:"egress"`
+	CrossModelFallback *bool    `json:"crossModelFallback"`
 }
 
 type probe struct {
 	Enabled    bool  `json:"enabled"`
 	IntervalMS int64 `json:"intervalMs"`
-}
-
-type budget struct {
-	MaxRoutes      int   `json:"maxRoutes"`
-	MaxAttempts    int   `json:"maxAttempts"`
-	MaxSameTarget  int   `json:"maxSameTargetAttempts"`
-	WaitUpToMS     int64 `json:"waitUpToMs"`
-	FirstContentMS int64 `json:"firstContentMs"` // 0: by the size of the prompt
-	IdleMS         int64 `json:"idleMs"`
 }
 
 // route reads {provider, model?} and the short form provider/model.
@@ -85,11 +113,10 @@ func routes(in []route) []sdk.Route {
 
 // settings are one configuration, ready for use and immutable.
 type settings struct {
-	policy       brain.Policy
-	classifier   *classify.Classifier
-	probeEvery   time.Duration // 0: never
-	firstContent time.Duration // 0: by the size of the prompt
-	idle         time.Duration // 0: the host's default
+	policy     brain.Policy
+	classifier *classify.Classifier
+	probeEvery time.Duration // 0: never
+	visible    sdk.Visible   // 0: the request's own
 }
 
 func ms(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
@@ -105,22 +132,27 @@ func read(c sdk.Config) (s *settings, warnings []sdk.Fault, err error) {
 	if faults := f.faults(); len(faults) > 0 {
 		return nil, nil, faults
 	}
-	p := brain.DefaultPolicy()
-	p.Priority = routes(f.Priority)
-	for _, ch := range f.Chains {
-		p.Chains = append(p.Chains, brain.Chain{For: sdk.Route{Provider: ch.Provider, Model: ch.Model}, Routes: routes(ch.Routes)})
+	p := brain.Policy{
+		Priority: routes(f.Priority), Chains: chains(f.Chains),
+		Canary:     brain.Canary{Share: f.Canary.Share, Priority: routes(f.Canary.Priority), Chains: chains(f.Canary.Chains)},
+		SameModel:  denied(f.CrossModelFallback),
+		FatalCodes: f.FatalCodes, TransientCodes: f.TransientCodes,
+		FailureThreshold: f.FailureThreshold,
+		Cooldown:         ms(f.CooldownMS), MaxCooldown: ms(f.MaxCooldownMS), TransientCooldown: ms(f.TransientCooldownMS),
+		KeyCooldown: ms(f.Keys.CooldownMS), MaxKeyCooldown: ms(f.Keys.MaxCooldownMS),
+		HaltCooldown: ms(f.Halts.CooldownMS), MaxHaltCooldown: ms(f.Halts.MaxCooldownMS), RateHalt: ms(f.Halts.RateMS),
+		Budget: f.Budget.over(brain.Shipped()), Budgets: f.named(), Contracts: map[string]*brain.Contract{},
 	}
-	p.FatalCodes, p.TransientCodes = f.FatalCodes, f.TransientCodes
-	setInt(&p.FailureThreshold, f.FailureThreshold)
-	setMS(&p.Cooldown, f.CooldownMS)
-	setMS(&p.MaxCooldown, f.MaxCooldownMS)
-	setMS(&p.TransientCooldown, f.TransientCooldownMS)
-	setInt(&p.MaxRoutes, f.Budget.MaxRoutes)
-	setInt(&p.MaxAttempts, f.Budget.MaxAttempts)
-	setInt(&p.MaxSameTarget, f.Budget.MaxSameTarget)
-	setMS(&p.WaitUpTo, f.Budget.WaitUpToMS)
-
-	s = &settings{policy: p, firstContent: ms(f.Budget.FirstContentMS), idle: ms(f.Budget.IdleMS)}
+	for name, c := range f.Contracts {
+		p.Contracts[name] = &brain.Contract{
+			Version: c.Version, Needs: c.Needs, Context: c.Context, MaxOutput: c.MaxOutput,
+			Egress: c.Egress, SameModel: denied(c.CrossModelFallback),
+		}
+	}
+	s = &settings{policy: p.WithDefaults()}
+	for _, kind := range f.Visible {
+		s.visible |= visibleKinds[kind]
+	}
 	if f.Probe.Enabled {
 		s.probeEvery = ms(f.Probe.IntervalMS)
 	}
@@ -128,75 +160,62 @@ func read(c sdk.Config) (s *settings, warnings []sdk.Fault, err error) {
 	return s, append(warnings, p.Faults()...), nil
 }
 
-func setInt(dst *int, v int) {
-	if v != 0 {
-		*dst = v
+// denied reports whether a switch that is on by default is off.
+func denied(v *bool) bool { return v != nil && !*v }
+
+func chains(in []chain) (out []brain.Chain) {
+	for _, c := range in {
+		out = append(out, brain.Chain{For: sdk.Route{Provider: c.Provider, Model: c.Model}, Routes: routes(c.Routes), Budget: c.Budget})
 	}
+	return out
 }
 
-func setMS(dst *time.Duration, v int64) {
-	if v != 0 {
-		*dst = ms(v)
-	}
+// visibleKinds are the names of what may count as content.
+var visibleKinds = map[string]sdk.Visible{
+	"text": sdk.VisibleText, "reasoning": sdk.VisibleReasoning, "toolCall": sdk.VisibleToolCall,
 }
 
 // faults is what the schema cannot say.
 func (f file) faults() (faults sdk.Faults) {
-	check := func(path string, rs []route) {
+	list := func(path string, rs []route) {
 		for i, r := range rs {
 			if r.Provider == "" {
 				faults = append(faults, sdk.Fault{Path: fmt.Sprintf("%s[%d]", path, i), Message: "no provider named", Allowed: "provider/model or {provider, model}"})
 			}
 		}
 	}
-	check("priority", f.Priority)
-	for i, c := range f.Chains {
-		if c.Provider == "" {
-			faults = append(faults, sdk.Fault{Path: fmt.Sprintf("chains[%d].provider", i), Message: "missing"})
+	budgets := slices.Sorted(maps.Keys(brain.Policy{Budgets: f.named()}.WithDefaults().Budgets))
+	lists := func(path string, priority []route, chains []chain) {
+		list(path+"priority", priority)
+		for i, c := range chains {
+			at := fmt.Sprintf("%schains[%d]", path, i)
+			if c.Provider == "" {
+				faults = append(faults, sdk.Fault{Path: at + ".provider", Message: "missing"})
+			}
+			list(at+".routes", c.Routes)
+			if c.Budget != "" && !slices.Contains(budgets, c.Budget) {
+				faults = append(faults, sdk.Fault{Path: at + ".budget", Value: c.Budget, Message: "no such budget", Allowed: strings.Join(budgets, ", ")})
+			}
 		}
-		check(fmt.Sprintf("chains[%d].routes", i), c.Routes)
 	}
-	least := func(path string, v, min int64, unit string) {
-		if v < min && v != 0 {
-			faults = append(faults, sdk.Fault{Path: path, Value: fmt.Sprint(v), Message: "too small", Allowed: fmt.Sprintf("%d %s or more", min, unit)})
+	lists("", f.Priority, f.Chains)
+	lists("canary.", f.Canary.Priority, f.Canary.Chains)
+	order := func(path string, first, most int64) {
+		if first > 0 && most > 0 && most < first {
+			faults = append(faults, sdk.Fault{Path: path, Value: fmt.Sprint(most), Message: "smaller than the first cooldown", Allowed: fmt.Sprintf("%d or more", first)})
 		}
 	}
-	least("failureThreshold", int64(f.FailureThreshold), 1, "failures")
-	least("cooldownMs", f.CooldownMS, 1, "ms")
-	least("maxCooldownMs", f.MaxCooldownMS, 1, "ms")
-	least("transientCooldownMs", f.TransientCooldownMS, 1, "ms")
-	least("probe.intervalMs", f.Probe.IntervalMS, 1000, "ms")
-	if f.CooldownMS > 0 && f.MaxCooldownMS > 0 && f.MaxCooldownMS < f.CooldownMS {
-		faults = append(faults, sdk.Fault{Path: "maxCooldownMs", Value: fmt.Sprint(f.MaxCooldownMS), Message: "smaller than cooldownMs", Allowed: fmt.Sprintf("%d or more", f.CooldownMS)})
-	}
+	order("maxCooldownMs", f.CooldownMS, f.MaxCooldownMS)
+	order("keys.maxCooldownMs", f.Keys.CooldownMS, f.Keys.MaxCooldownMS)
+	order("halts.maxCooldownMs", f.Halts.CooldownMS, f.Halts.MaxCooldownMS)
 	return faults
 }
 
-// limits are how long an attempt may take. The numbers for the first content
-// are those of a vendor that is busy, not dead: ten seconds, and a second for
-// each 8 000 tokens of the prompt; reasoning takes four times that. An answer
-// that is not streamed shows nothing until it is whole, and gets a second for
-// each 20 tokens it may have.
-func (s *settings) limits(r sdk.Request) sdk.Limits {
-	first := s.firstContent
-	if first == 0 {
-		first = 10*time.Second + time.Duration(r.Shape.PromptTokens)*time.Second/8000
-		if r.Shape.Reasoning {
-			first *= 4
-		}
+// named are the budgets that the user has named.
+func (f file) named() map[string]brain.Budget {
+	m := map[string]brain.Budget{}
+	for name, b := range f.Budgets {
+		m[name] = b.over(brain.Shipped())
 	}
-	if !r.Stream && s.firstContent == 0 {
-		tokens := r.MaxTokens
-		if tokens == 0 {
-			tokens = assumedOutput
-		}
-		first = max(first+time.Duration(tokens)*time.Second/20, time.Minute)
-		first = min(first, maxWholeAnswer)
-	}
-	return sdk.Limits{FirstContent: first, Idle: s.idle}
+	return m
 }
-
-const (
-	assumedOutput  = 4096 // tokens of an answer whose length the caller does not limit
-	maxWholeAnswer = 10 * time.Minute
-)

@@ -27,23 +27,30 @@ const (
 func (p *Plugin) restore(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, restoreTimeout)
 	defer cancel()
-	hear := func(i sdk.Item) {
-		p.load(i)
-		p.report()
+	for _, kind := range []struct {
+		prefix string
+		load   func(sdk.Item)
+	}{{circuits, p.load}, {orders, p.loadOrder}} {
+		// First watch, then list: in between nothing is missed.
+		err := p.host.State().Watch(p.life, kind.prefix, func(i sdk.Item) {
+			kind.load(i)
+			p.report()
+		})
+		var items []sdk.Item
+		if err == nil {
+			items, err = p.host.State().List(ctx, kind.prefix)
+		}
+		if err != nil {
+			if p.unread.CompareAndSwap(false, true) { // said once
+				p.host.Log().Warn("state not read: going on from memory", "err", err.Error())
+			}
+			return false
+		}
+		for _, i := range items {
+			kind.load(i)
+		}
 	}
-	// First watch, then list: in between nothing is missed.
-	err := p.host.State().Watch(p.life, circuits, hear)
-	var items []sdk.Item
-	if err == nil {
-		items, err = p.host.State().List(ctx, circuits)
-	}
-	if err != nil {
-		p.host.Log().Warn("state not read: going on from memory", "err", err.Error())
-		return false
-	}
-	for _, i := range items {
-		p.load(i)
-	}
+	p.unread.Store(false)
 	return true
 }
 
@@ -67,13 +74,15 @@ func (p *Plugin) load(i sdk.Item) {
 	if i.Deleted {
 		return
 	}
+	var changes []sdk.Change
 	t, err := brain.ParseTarget(strings.TrimPrefix(i.Key, circuits))
 	if err == nil {
-		p.think(func(now brain.Instant) { _, err = p.brain.Load(now, t, i.Data) })
+		p.think(func(now brain.Instant) { changes, err = p.brain.Load(now, t, i.Data) })
 	}
 	if err != nil {
 		p.host.Log().Warn("stored circuit ignored", "key", i.Key, "err", err.Error())
 	}
+	p.moveOn(changes)
 }
 
 // changed queues circuits for the store.

@@ -1,0 +1,161 @@
+package driver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"spillway/plugin/failover/brain"
+	"spillway/sdk"
+)
+
+// LLMStream implements sdk.Hook.
+func (p *Plugin) LLMStream(ctx context.Context, call *sdk.Call, next sdk.Next) (sdk.Stream, error) {
+	s := p.settings.Load()
+	if f := s.refuses(call.Request.Wants); f != nil {
+		return nil, f
+	}
+	dispatch := next
+	if len(call.Past) > 0 { // a predecessor may have used next
+		dispatch = call.Reenter
+	}
+	past := make([]sdk.Attempted, len(call.Past))
+	for i, a := range call.Past {
+		f := s.classifier.Refine(a.Route.Provider, *a.Failure)
+		a.Failure = &f
+		past[i] = a
+	}
+
+	fl := &flight{}
+	var step brain.Step
+	p.think(func(now brain.Instant) {
+		step = p.brain.Start(now, &fl.turn, p.query(ctx, now, call), p.host.Catalogue(), past)
+	})
+	p.moved(step.Changes)
+	last := sdk.Failure{}
+	for !step.Stopped() {
+		release, err := p.lease(ctx, fl, step)
+		if errors.Is(err, sdk.ErrHeld) {
+			p.think(func(now brain.Instant) { step = p.brain.Refused(now, &fl.turn) })
+			p.moved(step.Changes)
+			continue
+		}
+		attempt, cancel := context.WithCancel(ctx)
+		stream, err := dispatch(attempt, order(call.Request, step, s))
+		if err != nil {
+			cancel()
+			release()
+			return nil, err
+		}
+		dispatch = call.Reenter
+		p.fly(fl, cancel)
+		failure := sdk.AwaitVisible(attempt, stream)
+		moved := p.land(fl)
+		if failure == nil {
+			p.committed(fl, moved != nil)
+			release()
+			return stream, nil // its context ends with the call's
+		}
+		cancel()
+		if moved != nil && ctx.Err() == nil {
+			step = *moved
+		} else {
+			last = s.classifier.Refine(step.Route.Provider, *failure)
+			p.think(func(now brain.Instant) { step = p.brain.Failed(now, &fl.turn, last, rand.Float64()) })
+			p.host.Record(decision(call.ID, last, step))
+		}
+		p.moved(step.Changes)
+		release()
+	}
+	if last.Attempt == 0 {
+		p.host.Record(decision(call.ID, last, step))
+	}
+	return nil, final(step)
+}
+
+// query is what the brain needs to know of a call.
+func (p *Plugin) query(ctx context.Context, now brain.Instant, call *sdk.Call) brain.Query {
+	r := call.Request
+	q := brain.Query{
+		Head: r.Route(), Shape: r.Shape, Wants: r.Wants, Stream: r.Stream, MaxTokens: r.MaxTokens,
+		Conversation: r.Conversation, Began: now.Mono, Draw: rand.Float64(),
+	}
+	for _, a := range call.Past {
+		q.Began = min(q.Began, a.Started.Sub(p.born))
+	}
+	if at, ok := ctx.Deadline(); ok {
+		q.Deadline = at.Sub(p.born)
+	}
+	return q
+}
+
+// refuses is the failure of a request that names what these settings do not
+// have.
+func (s *settings) refuses(w sdk.Wants) *sdk.Failure {
+	unknown := func(kind, name string, known []string) *sdk.Failure {
+		return sdk.NewFailure(sdk.CodeInvalidRequest, "failover.wants", fmt.Sprintf("no %s %q in the failover settings (there are: %s)", kind, name, strings.Join(known, ", ")))
+	}
+	if _, ok := s.policy.Budgets[w.Budget]; !ok && w.Budget != "" {
+		return unknown("budget", w.Budget, slices.Sorted(maps.Keys(s.policy.Budgets)))
+	}
+	if _, ok := s.policy.Contracts[w.Contract]; !ok && w.Contract != "" {
+		return unknown("contract", w.Contract, slices.Sorted(maps.Keys(s.policy.Contracts)))
+	}
+	return nil
+}
+
+// committed notes that the answer of a flight has begun. One that was moved on in
+// the same moment has begun all the same: the attempt that was to follow it is
+// given back.
+func (p *Plugin) committed(fl *flight, moved bool) {
+	var changes []sdk.Change
+	p.think(func(now brain.Instant) {
+		if moved {
+			changes = p.brain.Failed(now, &fl.turn, *sdk.NewFailure(sdk.CodeAborted, "failover.moved", "not sent"), 0).Changes
+		} else {
+			changes = p.brain.Committed(now, &fl.turn)
+		}
+	})
+	p.moved(changes)
+}
+
+// order is the request of a step's attempt.
+func order(r sdk.Request, step brain.Step, s *settings) sdk.Request {
+	r.Provider, r.Model = step.Route.Provider, step.Route.Model
+	visible := s.visible
+	if visible == 0 {
+		visible = r.Dispatch.Visible
+	}
+	r.Dispatch = sdk.Dispatch{
+		Kind: step.Kind, Reason: step.Reason, Key: step.Key, Delay: step.Delay, Tag: step.Tag, Skipped: step.Skipped,
+		Limits: step.Limits, Visible: visible,
+	}
+	return r
+}
+
+// decision is what the record says of a failure and the step that followed.
+func decision(call string, f sdk.Failure, step brain.Step) sdk.Decision {
+	d := sdk.Decision{
+		Call: call, Attempt: f.Attempt, Code: f.Code, Scope: f.Scope, Rule: f.Rule,
+		Action: step.Action, Reason: step.Reason, Changes: step.Changes, Skipped: step.Skipped,
+		Delay: step.Delay, Left: step.Left,
+	}
+	if !step.Stopped() {
+		d.Target = &step.Route
+	}
+	return d
+}
+
+// final is the caller's error: the first cause, with the earliest moment at
+// which a repetition makes sense as its hint.
+func final(step brain.Step) *sdk.Failure {
+	f := *step.Failure
+	if f.Class() != sdk.ClassCaller {
+		f.RetryAfter, f.ResetAt, f.HintSource = 0, step.RetryAt, "failover"
+	}
+	return &f
+}
