@@ -9,10 +9,14 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 )
 
-// maxBinary bounds a plugin's file.
-const maxBinary = 512 << 20
+const (
+	// maxBinary bounds a plugin's file.
+	maxBinary = 512 << 20
+	hashSize  = sha256.Size // in bytes; a name has two digits for each
+)
 
 // Binary is a plugin's file as it will run: a private copy named by its hash,
 // so that what was checked is what runs whatever happens to the original.
@@ -24,98 +28,108 @@ type Binary struct {
 
 // Install checks that the file at source may be trusted and copies it into dir,
 // which is made, and must be the host's own: nobody else may change what is in
-// it. Copies stay, since another host on the same profile may run one.
+// it. A copy stays as long as a Plugin of any process runs from it, and some
+// minutes besides, within which Start is to be called; later calls of Install
+// remove it.
 func Install(source, dir string) (Binary, error) {
-	f, err := os.Open(source)
+	b, err := install(source, dir)
 	if err != nil {
 		return Binary{}, fmt.Errorf("plugin %q: %w", source, err)
+	}
+	prune(dir, time.Now())
+	return b, nil
+}
+
+func install(source, dir string) (Binary, error) {
+	f, err := open(source)
+	if err != nil {
+		return Binary{}, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return Binary{}, fmt.Errorf("plugin %q: %w", source, err)
-	}
-	if err := trusted(info); err != nil {
-		return Binary{}, fmt.Errorf("plugin %q: %w", source, err)
+	if dir, err = filepath.Abs(dir); err != nil { // plugins run elsewhere
+		return Binary{}, err
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return Binary{}, err
 	}
 	if err := private(dir); err != nil {
-		return Binary{}, fmt.Errorf("plugin %q: %w", source, err)
+		return Binary{}, err
 	}
+	sum, err := hash(f, io.Discard)
+	if err != nil {
+		return Binary{}, err
+	}
+	b := Binary{Source: source, SHA256: sum, Path: filepath.Join(dir, sum)}
+	if kept(b) {
+		return b, nil
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return Binary{}, err
+	}
+	b.SHA256, err = copyInto(dir, f) // it may have changed by now
+	b.Path = filepath.Join(dir, b.SHA256)
+	return b, err
+}
+
+// copyInto makes the copy of f in dir and returns its hash.
+func copyInto(dir string, f io.Reader) (string, error) {
 	// A process that another goroutine forks while the copy is open for writing
 	// would hold it open until its exec, and ours would fail with "text file
 	// busy". So nothing is forked until it is closed.
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
-	tmp, err := os.CreateTemp(dir, ".incoming-*")
+	tmp, err := os.CreateTemp(dir, incoming+"*")
 	if err != nil {
-		return Binary{}, err
+		return "", err
 	}
 	defer os.Remove(tmp.Name())
+	sum, err := hash(f, tmp)
+	if err = errors.Join(err, tmp.Chmod(copyMode), tmp.Close()); err != nil {
+		return "", err
+	}
+	return sum, os.Rename(tmp.Name(), filepath.Join(dir, sum))
+}
+
+// hash reads a plugin's file to its end, copies it to w and returns its SHA-256
+// in hex.
+func hash(f io.Reader, w io.Writer) (string, error) {
 	h := sha256.New()
-	n, err := io.Copy(io.MultiWriter(h, tmp), io.LimitReader(f, maxBinary+1))
+	n, err := io.Copy(io.MultiWriter(h, w), io.LimitReader(f, maxBinary+1))
 	if err == nil && n > maxBinary {
 		err = fmt.Errorf("larger than %d bytes", maxBinary)
 	}
-	if err = errors.Join(err, tmp.Chmod(0o500), tmp.Close()); err != nil {
-		return Binary{}, fmt.Errorf("plugin %q: %w", source, err)
-	}
-	b := Binary{Source: source, SHA256: hex.EncodeToString(h.Sum(nil))}
-	b.Path = filepath.Join(dir, b.SHA256)
-	if err := os.Rename(tmp.Name(), b.Path); err != nil {
-		return Binary{}, fmt.Errorf("plugin %q: %w", source, err)
-	}
-	return b, nil
+	return hex.EncodeToString(h.Sum(nil)), err
 }
 
 // Inspect hashes a plugin's file and says whether it may be trusted, without
 // copying it.
 func Inspect(source string) (Binary, error) {
-	f, err := os.Open(source)
+	f, err := open(source)
 	if err != nil {
 		return Binary{}, fmt.Errorf("plugin %q: %w", source, err)
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err == nil {
-		err = trusted(info)
-	}
-	h := sha256.New()
-	if err == nil {
-		_, err = io.Copy(h, io.LimitReader(f, maxBinary))
-	}
+	sum, err := hash(f, io.Discard)
 	if err != nil {
 		return Binary{}, fmt.Errorf("plugin %q: %w", source, err)
 	}
-	return Binary{Source: source, SHA256: hex.EncodeToString(h.Sum(nil))}, nil
+	return Binary{Source: source, SHA256: sum}, nil
 }
 
-// private refuses a folder in which somebody else could swap a file.
-func private(dir string) error {
-	info, err := os.Lstat(dir)
+// open opens a plugin's file if it may be trusted. It does not wait for the
+// other end of a named pipe.
+func open(source string) (*os.File, error) {
+	f, err := os.OpenFile(source, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if !info.IsDir() || info.Mode().Perm()&0o022 != 0 {
-		return fmt.Errorf("folder %s of its copy can be changed by others (mode %s; chmod go-w it)", dir, info.Mode())
+	info, err := f.Stat()
+	if err == nil {
+		err = trusted(source, info)
 	}
-	if err := ownedByUs(info); err != nil {
-		return fmt.Errorf("folder %s of its copy %w", dir, err)
+	if err != nil {
+		f.Close()
+		return nil, err
 	}
-	return nil
-}
-
-// trusted refuses a file that somebody else could have put there or changed.
-func trusted(info os.FileInfo) error {
-	switch {
-	case !info.Mode().IsRegular():
-		return errors.New("is no regular file")
-	case info.Mode().Perm()&0o111 == 0:
-		return errors.New("is not executable (chmod +x it)")
-	case info.Mode().Perm()&0o022 != 0:
-		return fmt.Errorf("can be written by others (mode %04o; chmod go-w it)", info.Mode().Perm())
-	}
-	return ownedByUs(info)
+	return f, nil
 }

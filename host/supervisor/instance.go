@@ -5,9 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -21,6 +21,8 @@ import (
 )
 
 const (
+	// startTimeout bounds each step of a start: a plugin in Go takes 20 ms for
+	// all of them, one in JavaScript half a second.
 	startTimeout = 10 * time.Second
 	// stopPatience is how long each gentle step of a stop may take.
 	stopPatience = 500 * time.Millisecond
@@ -30,6 +32,7 @@ const (
 type instance struct {
 	process *process
 	client  *plugin.Client
+	sockets string // the folder of its socket
 	session *serve.Session
 
 	mu      sync.Mutex
@@ -41,33 +44,42 @@ type instance struct {
 }
 
 // launch starts a process and asks what it is. On error nothing is left.
-func launch(ctx context.Context, b Binary, out *output) (*instance, sdk.Manifest, error) {
+func launch(ctx context.Context, o Options, out *output) (*instance, sdk.Manifest, error) {
 	in := &instance{idle: make(chan struct{})}
+	out.begin()
+	limit := cmp.Or(o.StartTimeout, startTimeout)
 	in.client = plugin.NewClient(&plugin.ClientConfig{
 		HandshakeConfig:  serve.Handshake,
 		Plugins:          plugin.PluginSet{serve.Dispense: &serve.GRPCPlugin{}},
 		AllowedProtocols: []plugin.Protocol{plugin.ProtocolGRPC},
 		SkipHostEnv:      true,
-		StartTimeout:     startTimeout,
+		StartTimeout:     limit,
 		Logger:           hclog.NewNullLogger(), // output reports what matters
+		SyncStdout:       &lineWriter{f: func(l string) { out.line(false, l) }},
+		SyncStderr:       &lineWriter{f: func(l string) { out.line(true, l) }},
 		GRPCDialOptions:  serve.DialOptions(),
 		UnixSocketConfig: &plugin.UnixSocketConfig{TempDir: socketDir()},
-		RunnerFunc: func(_ hclog.Logger, cmd *exec.Cmd, _ string) (runner.Runner, error) {
-			in.process = newProcess(ctx, b.Path, append(environment(os.Environ()), cmd.Env...), out.line)
+		RunnerFunc: func(_ hclog.Logger, cmd *exec.Cmd, sockets string) (runner.Runner, error) {
+			in.sockets = sockets
+			in.process = newProcess(ctx, o.Binary.Path, append(environment(os.Environ()), cmd.Env...), out.line)
 			return in.process, nil
 		},
 	})
 	conn, err := in.connect()
 	if err != nil {
 		in.kill()
-		return nil, sdk.Manifest{}, startError(cmp.Or(context.Cause(ctx), err), out)
+		return nil, sdk.Manifest{}, in.startFault(ctx, err, o.Binary, limit, out)
 	}
-	describe, cancel := context.WithTimeout(ctx, startTimeout)
+	describe, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	m, err := serve.Describe(describe, conn)
 	if err != nil {
 		in.kill()
-		return nil, sdk.Manifest{}, err
+		return nil, sdk.Manifest{}, in.describeFault(err, o.Binary, limit, out)
+	}
+	if err := checkManifest(m); err != nil {
+		in.kill()
+		return nil, sdk.Manifest{}, fmt.Errorf("%s %w", o.Binary.Source, err)
 	}
 	in.process.abort() // from here on the caller decides about its end
 	return in, m, nil
@@ -85,24 +97,16 @@ func (in *instance) connect() (grpc.ClientConnInterface, error) {
 	return raw.(grpc.ClientConnInterface), nil
 }
 
-// startError says in our words why a process did not become a plugin.
-func startError(err error, out *output) error {
-	last := ""
-	if lines := out.tail(); len(lines) > 0 {
-		last = fmt.Sprintf("; its last line: %q", lines[len(lines)-1])
-	}
-	return fmt.Errorf("does not start as a plugin: %w%s", err, last)
-}
-
 // configure opens the session and gives the plugin what it needs. On error the
 // process is gone.
-func (in *instance) configure(ctx context.Context, m sdk.Manifest, o Options, epoch uint64, outbox *serve.Outbox, log *slog.Logger) error {
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+func (in *instance) configure(ctx context.Context, m sdk.Manifest, o Options, epoch uint64, outbox *serve.Outbox, out *output) error {
+	limit := cmp.Or(o.StartTimeout, startTimeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("did not take its configuration within %s", limit))
 	defer cancel()
 	conn, err := in.connect()
 	if err == nil {
 		in.session, err = serve.Open(ctx, conn, m, serve.SessionOptions{
-			Entry: o.Entry, Epoch: epoch, State: o.State, Outbox: outbox, Log: log,
+			Entry: o.Entry, Epoch: epoch, State: o.State, Outbox: outbox, Log: out.log,
 			Record: o.Record, Report: o.Report, Probe: o.Probe,
 		})
 	}
@@ -112,11 +116,15 @@ func (in *instance) configure(ctx context.Context, m sdk.Manifest, o Options, ep
 	if err == nil {
 		err = in.session.Configure(ctx, sdk.Config{Entry: o.Entry, JSON: o.Config})
 	}
-	if err != nil {
-		in.kill()
-	}
 	in.begun = time.Now()
-	return err
+	if err == nil {
+		return nil
+	}
+	in.kill()
+	if errors.Is(err, serve.ErrSessionEnded) {
+		return fmt.Errorf("%s ended with %s while it was configured%s", o.Binary.Source, in.process.exit(), out.lastWord())
+	}
+	return fmt.Errorf("%s %w", o.Binary.Source, err)
 }
 
 // take holds the instance for a turn; false if it is retired.
@@ -138,10 +146,6 @@ func (in *instance) release() {
 	in.checkIdle()
 }
 
-// shortLife is the life of a process that dies of its start. One that lived
-// longer and nobody asked is given the benefit of the doubt.
-const shortLife = 250 * time.Millisecond
-
 // answered notes a heartbeat; hasAnswered tells whether the process ever did
 // its work.
 func (in *instance) answered() {
@@ -153,7 +157,7 @@ func (in *instance) answered() {
 func (in *instance) hasAnswered() bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	return in.proven || time.Since(in.begun) > shortLife
+	return in.proven
 }
 
 // retire lets no further turn in.
@@ -187,8 +191,18 @@ func (in *instance) stop(ctx context.Context) {
 	case <-in.session.Done():
 	}
 	in.session.Abandon(errors.New("stopped by the host"))
-	in.process.stop(stopPatience)
-	in.client.Kill() // frees go-plugin's goroutines and the socket's folder
+	in.end(stopPatience)
+}
+
+// end ends the process and frees what belongs to it. go-plugin would wait for
+// ever for a process that the kernel does not let go.
+func (in *instance) end(patience time.Duration) {
+	if in.process == nil || in.process.stop(patience) {
+		in.client.Kill() // frees its goroutines
+	}
+	if in.sockets != "" {
+		os.RemoveAll(in.sockets) // go-plugin leaves it if the process never ran
+	}
 }
 
 // kill ends the process at once. It may be called at any state of a start.
@@ -196,10 +210,7 @@ func (in *instance) kill() {
 	if in.session != nil {
 		in.session.Abandon(errors.New("killed by the host"))
 	}
-	if in.process != nil {
-		in.process.stop(0)
-	}
-	in.client.Kill()
+	in.end(0)
 }
 
 // passedEnv are the host's variables that a plugin gets. None of them holds a
@@ -222,10 +233,15 @@ func environment(host []string) []string {
 // socket's path has at most 104 bytes on macOS.
 const maxSocketDir = 60
 
-// socketDir is where the folders of sockets are made, each 0700.
+// socketDir is where the folders of sockets are made, each 0700. After a change
+// of the user, XDG_RUNTIME_DIR is often somebody else's.
 func socketDir() string {
 	for _, dir := range []string{os.Getenv("XDG_RUNTIME_DIR"), os.TempDir()} {
-		if info, err := os.Stat(dir); err == nil && info.IsDir() && len(dir) <= maxSocketDir {
+		if len(dir) > maxSocketDir || !filepath.IsAbs(dir) {
+			continue
+		}
+		if try, err := os.MkdirTemp(dir, "plugin-dir"); err == nil {
+			os.Remove(try)
 			return dir
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -25,22 +26,13 @@ type Options struct {
 	Record func(sdk.Decision)
 	Report func(sdk.Status)
 	Probe  func(provider string)
+	// StartTimeout bounds each step of a start: the handshake, the manifest, the
+	// configuration. Default 10 s.
+	StartTimeout time.Duration
 	// Check, if set, sees the manifest before the plugin is configured; an
 	// error stops the start.
 	Check func(sdk.Manifest) error
 }
-
-// Numbers of restarts and health.
-const (
-	// maxFailedStarts in a row are a crash loop.
-	maxFailedStarts = 5
-	firstPause      = 100 * time.Millisecond
-	maxPause        = 5 * time.Second
-	heartbeat       = time.Second
-	// lostBeats in a row mean that the process does not answer any more: a
-	// busy machine loses one now and then.
-	lostBeats = 3
-)
 
 // ErrDown is why Acquire fails: the plugin is stopped, or in a crash loop.
 var ErrDown = errors.New("plugin is down")
@@ -53,6 +45,7 @@ type Plugin struct {
 	outbox   serve.Outbox
 	telling  sync.Mutex // held while a catalogue is sent: the newest lands last
 	out      *output
+	copy     *os.File // held, so that a restart finds it
 	log      *slog.Logger
 
 	current atomic.Pointer[instance]
@@ -73,29 +66,52 @@ var _ serve.Source = (*Plugin)(nil)
 // Start runs a plugin and returns it once it is configured. Faults of the
 // configuration come back as sdk.Faults. On error nothing runs.
 func Start(ctx context.Context, o Options) (*Plugin, error) {
-	log := o.Log.With("plugin", o.Entry)
-	p := &Plugin{opts: o, log: log, out: &output{log: log}, changed: make(chan struct{})}
-	in, m, err := launch(ctx, o.Binary, p.out)
+	p, in, err := start(ctx, o)
 	if err != nil {
 		return nil, fmt.Errorf("plugin %q: %w", o.Entry, err)
 	}
-	if o.Check != nil {
-		if err := o.Check(m); err != nil {
-			in.kill()
-			return nil, fmt.Errorf("plugin %q: %w", o.Entry, err)
-		}
-	}
-	p.manifest = m
-	p.epoch = 1
-	if err := in.configure(ctx, m, o, p.epoch, &p.outbox, log); err != nil {
-		return nil, fmt.Errorf("plugin %q: %w", o.Entry, err)
-	}
-	p.remote = serve.NewRemote(o.Entry, m.Hook, p, &p.outbox)
 	p.publish(in)
 	life, stop := context.WithCancel(context.Background())
 	p.stop = stop
 	p.watcher.Go(func() { p.watch(life, in) })
 	return p, nil
+}
+
+// start is Start up to the configured process.
+func start(ctx context.Context, o Options) (_ *Plugin, _ *instance, err error) {
+	log := o.Log.With("plugin", o.Entry)
+	p := &Plugin{opts: o, log: log, out: &output{log: log}, changed: make(chan struct{})}
+	if p.copy, err = hold(o.Binary.Path); err != nil {
+		return nil, nil, execFault(err, o.Binary)
+	}
+	defer func() {
+		if err != nil {
+			p.release()
+		}
+	}()
+	in, m, err := launch(ctx, o, p.out)
+	if err != nil {
+		return nil, nil, err
+	}
+	if o.Check != nil {
+		if err := o.Check(m); err != nil {
+			in.kill()
+			return nil, nil, err
+		}
+	}
+	p.manifest = m
+	p.epoch = 1
+	if err := in.configure(ctx, m, o, p.epoch, &p.outbox, p.out); err != nil {
+		return nil, nil, err
+	}
+	p.remote = serve.NewRemote(o.Entry, m.Hook, p, &p.outbox)
+	return p, in, nil
+}
+
+// release lets go of what outlives processes.
+func (p *Plugin) release() {
+	p.out.end()
+	p.copy.Close()
 }
 
 // Remote is the plugin as a listener of the waterfall.
@@ -148,103 +164,6 @@ func (p *Plugin) giveUp(err error) {
 	p.publish(nil)
 }
 
-// watch is the goroutine that keeps a process running until life ends.
-func (p *Plugin) watch(life context.Context, in *instance) {
-	failed := 0 // processes in a row that ended before they answered
-	for {
-		p.beat(life, in)
-		if life.Err() != nil {
-			p.giveUp(ErrDown)
-			in.stop(p.drain)
-			return
-		}
-		p.publish(nil)
-		p.log.Warn("plugin lost", "pid", in.process.ID(), "err", in.session.Err())
-		p.watcher.Go(in.kill) // beside the restart, which calls are waiting for
-		if failed++; in.hasAnswered() {
-			failed = 0
-		}
-		if in = p.restart(life, &failed); in == nil {
-			return
-		}
-		p.log.Info("plugin restarted", "pid", in.process.ID())
-		p.publish(in)
-		p.tell(life) // the catalogue may have changed while it was configured
-	}
-}
-
-// beat returns when the session has ended, when the process does not answer any
-// more, or when life ends.
-func (p *Plugin) beat(life context.Context, in *instance) {
-	t := time.NewTicker(heartbeat)
-	defer t.Stop()
-	lost := 0
-	for {
-		select {
-		case <-in.session.Done():
-			return
-		case <-life.Done():
-			return
-		case <-t.C:
-			if in.session.Ping(life) == nil {
-				in.answered()
-				lost = 0
-				continue
-			}
-			if lost++; lost == lostBeats {
-				in.session.Abandon(errors.New("does not answer"))
-				return
-			}
-		}
-	}
-}
-
-// restart starts a process anew: at once if the last one had answered, else
-// after pauses that grow. It returns nil when life ends, or when the plugin is in
-// a crash loop.
-func (p *Plugin) restart(life context.Context, failed *int) *instance {
-	err := errors.New("it ended before it answered")
-	for *failed < maxFailedStarts {
-		pause := time.Duration(0)
-		if *failed > 0 {
-			pause = min(firstPause<<(*failed-1), maxPause)
-		}
-		t := time.NewTimer(pause)
-		select {
-		case <-t.C:
-		case <-life.Done():
-			t.Stop()
-			p.giveUp(ErrDown)
-			return nil
-		}
-		var in *instance
-		if in, err = p.again(life); err == nil {
-			return in
-		}
-		*failed++
-		p.log.Error("plugin does not start", "err", err, "try", *failed)
-	}
-	p.log.Error("plugin is off: crash loop", "tries", *failed, "err", err)
-	p.giveUp(fmt.Errorf("%w: crash loop: %w", ErrDown, err))
-	return nil
-}
-
-func (p *Plugin) again(ctx context.Context) (*instance, error) {
-	in, m, err := launch(ctx, p.opts.Binary, p.out)
-	if err != nil {
-		return nil, err
-	}
-	p.mu.Lock()
-	p.epoch++
-	epoch, opts := p.epoch, p.opts
-	p.restarts++
-	p.mu.Unlock()
-	if err := in.configure(ctx, m, opts, epoch, &p.outbox, p.log); err != nil {
-		return nil, err
-	}
-	return in, nil
-}
-
 // SetCatalogue tells this and later processes which providers and models there
 // are. An older catalogue than the present one is ignored.
 func (p *Plugin) SetCatalogue(ctx context.Context, c sdk.Catalogue) {
@@ -263,8 +182,12 @@ func (p *Plugin) tell(ctx context.Context) {
 	p.mu.Lock()
 	c := p.opts.Catalogue
 	p.mu.Unlock()
-	if in := p.current.Load(); in != nil {
-		_ = in.session.SetCatalogue(ctx, c)
+	in := p.current.Load()
+	if in == nil {
+		return
+	}
+	if err := in.session.SetCatalogue(ctx, c); err != nil && in.session.Err() == nil {
+		p.log.Warn("catalogue not sent", "err", err)
 	}
 }
 
@@ -282,6 +205,7 @@ func (p *Plugin) Retire(ctx context.Context) {
 	p.drain = ctx
 	p.stop()
 	p.watcher.Wait()
+	p.release()
 }
 
 // Manifest is what the plugin said of itself.

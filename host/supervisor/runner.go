@@ -1,29 +1,22 @@
 package supervisor
 
 import (
-	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"strconv"
-	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-plugin/runner"
 )
 
-const (
-	// maxLine bounds a line of a plugin's output; the rest of a longer one is
-	// dropped.
-	maxLine = 16 << 10
-	// outputGrace is how long outputs are still read once the process has
-	// ended: a grandchild may hold them open for ever.
-	outputGrace = 100 * time.Millisecond
-)
+// outputGrace is how long outputs are still read once the process has ended: a
+// grandchild may hold them open for ever.
+const outputGrace = 100 * time.Millisecond
 
 // process is one plugin process. It is go-plugin's Runner, which gets the
 // handshake line from it and nothing else to read.
@@ -39,9 +32,11 @@ type process struct {
 	silence    *io.PipeReader // in the place of stderr
 	silenceW   *io.PipeWriter
 
-	done chan struct{} // closed when the process has ended and its output is read
-	err  error         // of Wait; set before done is closed
-	once sync.Once
+	shaken atomic.Pointer[string] // its handshake line
+	killed atomic.Bool            // we ended it
+	done   chan struct{}          // closed when the process has ended and its output is read
+	err    error                  // of Wait; set before done is closed
+	once   sync.Once
 }
 
 var _ runner.Runner = (*process)(nil)
@@ -110,35 +105,17 @@ func (p *process) Start(context.Context) (err error) {
 	return nil
 }
 
-// readStdout passes the first line that looks like a handshake to go-plugin.
+// readStdout passes the first line that is a handshake to go-plugin.
 // What else is printed there, before or after, is output like any other.
 func (p *process) readStdout(r io.Reader) {
-	shaken := false
 	readLines(r, func(l string) {
-		if !shaken && strings.Count(l, "|") >= 4 && l[0] >= '0' && l[0] <= '9' {
-			shaken = true
+		if p.shaken.Load() == nil && isHandshake(l) {
+			p.shaken.Store(&l)
 			_, _ = io.WriteString(p.handshakeW, l+"\n")
 			return
 		}
 		p.output(false, l)
 	})
-}
-
-// readLines calls f for each line of r, cut at maxLine, until r ends.
-func readLines(r io.Reader, f func(string)) {
-	b := bufio.NewReaderSize(r, maxLine)
-	for {
-		line, more, err := b.ReadLine()
-		if err != nil {
-			return
-		}
-		if len(line) > 0 {
-			f(strings.ToValidUTF8(string(line), "\uFFFD"))
-		}
-		for more && err == nil {
-			_, more, err = b.ReadLine()
-		}
-	}
 }
 
 // Wait implements runner.Runner.
@@ -159,29 +136,33 @@ const killTimeout = 2 * time.Second
 
 // stop ends the process and its group: its lifeline is cut, then it is asked,
 // then it is killed. Each step may take patience; without any it is killed at
-// once.
-func (p *process) stop(patience time.Duration) {
+// once. It reports whether there is no process any more.
+func (p *process) stop(patience time.Duration) bool {
 	if p.cmd.Process == nil {
-		return
+		return true
 	}
 	p.abort()
-	p.end(patience)
+	return p.end(patience)
 }
 
-func (p *process) end(patience time.Duration) {
-	pid := p.cmd.Process.Pid
+func (p *process) end(patience time.Duration) bool {
 	p.once.Do(func() { p.lifeline.Close() })
+	if p.ended() {
+		return true // with its group; the number may be another's by now
+	}
+	p.killed.Store(true)
+	pid := p.cmd.Process.Pid
 	if patience > 0 {
 		if p.within(patience) {
-			return
+			return true
 		}
 		terminateGroup(pid)
 		if p.within(patience) {
-			return
+			return true
 		}
 	}
 	killGroup(pid)
-	p.within(killTimeout)
+	return p.within(killTimeout)
 }
 
 func (p *process) within(d time.Duration) bool {
@@ -221,12 +202,28 @@ func (p *process) ID() string {
 	return strconv.Itoa(p.cmd.Process.Pid)
 }
 
-// Diagnose implements runner.Runner.
-func (p *process) Diagnose(context.Context) string {
-	if p.ended() {
-		return fmt.Sprintf("the process ended: %v", errors.Join(p.err))
+// Diagnose implements runner.Runner. The caller of a start that failed asks the
+// process itself.
+func (p *process) Diagnose(context.Context) string { return "" }
+
+// ours reports whether the process has ended because we killed it.
+func (p *process) ours() bool {
+	if !p.killed.Load() || !p.ended() {
+		return false
 	}
-	return ""
+	exit, ok := errors.AsType[*exec.ExitError](p.err)
+	return ok && exit.ExitCode() < 0 // by a signal
+}
+
+// exit is how the process ended, once it has.
+func (p *process) exit() string {
+	switch {
+	case !p.ended():
+		return "no end in sight"
+	case p.err != nil:
+		return p.err.Error()
+	}
+	return "exit status 0"
 }
 
 // PluginToHost implements runner.Runner.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
+	"log"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,8 +20,8 @@ import (
 	"spillway/sdk/serve"
 )
 
-// The plugin under test is this test binary: what it does is chosen by the
-// configuration, or by its file's name before there is one.
+// The plugin under test is this test binary: what it does is chosen by a variable
+// that a script sets, or by the configuration.
 
 func TestMain(m *testing.M) {
 	if os.Getenv(serve.Handshake.MagicCookieKey) == "" {
@@ -36,6 +36,8 @@ func guest() {
 	case "exits":
 		fmt.Fprintln(os.Stderr, "no licence found")
 		os.Exit(3)
+	case "panics":
+		panic("boom")
 	case "chatty":
 		fmt.Println("hello, I print before the handshake")
 		fmt.Println("a|line|with|many|bars")
@@ -47,63 +49,90 @@ func guest() {
 		c.Stdout, c.Stderr = os.Stdout, os.Stderr
 		_ = c.Start()
 	}
-	serve.Main(&plugin{})
+	serve.Main(&plugin{mode: mode()})
 }
 
-// mode is what follows the dash in the copy's first bytes: the test appends it
-// to the binary, since the copy's name is a hash.
-func mode() string {
-	exe, err := os.Executable()
-	if err != nil {
-		return ""
+// modeVar says what the guest is to do.
+const modeVar = "GUEST_MODE"
+
+func mode() string { return os.Getenv(modeVar) }
+
+type plugin struct{ mode string }
+
+func (p *plugin) Manifest() sdk.Manifest {
+	switch p.mode {
+	case "undescribed":
+		select {}
+	case "undescribable":
+		panic("who am I?")
+	case "huge":
+		return sdk.Manifest{Name: "guest", Schema: make([]byte, 2*serve.MaxFrame)}
+	case "nonsense":
+		return sdk.Manifest{Name: "guest", Hook: sdk.HookSpec{OnDown: "never"}}
 	}
-	b, err := os.ReadFile(exe)
-	if err != nil {
-		return ""
+	m := sdk.Manifest{Name: "guest", Version: "7", Hook: sdk.HookSpec{OnDown: sdk.OnDownWait, MaxDepth: 16}}
+	if p.mode == "thinks" {
+		m.Hook.Decide = 10 * time.Second
 	}
-	_, m, _ := strings.Cut(string(b[max(0, len(b)-32):]), "MODE-")
 	return m
 }
 
-type plugin struct{ host sdk.Host }
+var _ sdk.Drainer = (*plugin)(nil)
 
-func (p *plugin) Manifest() sdk.Manifest {
-	return sdk.Manifest{Name: "guest", Version: "7", Hook: sdk.HookSpec{OnDown: sdk.OnDownWait, MaxDepth: 16}}
-}
+func (p *plugin) Drain(context.Context) { log.Print("drained") }
 
 func (p *plugin) Configure(_ context.Context, h sdk.Host, c sdk.Config) error {
 	if strings.Contains(string(c.JSON), "bad") {
 		return sdk.Faults{{Path: "x", Message: "is bad"}}
 	}
-	p.host = h
+	switch p.mode {
+	case "unconfigured":
+		select {}
+	case "deserts":
+		log.SetFlags(0)
+		log.Print("I do not like this")
+		os.Exit(4)
+	case "loud":
+		// Standard output itself: os.Stdout is go-plugin's by now.
+		if _, err := syscall.Write(1, make([]byte, 4<<20)); err != nil {
+			return err
+		}
+	}
+	fmt.Println("printed once it serves")
+	fmt.Fprintln(os.Stderr, "complained once it serves")
 	h.Log().Info("configured", "env", strings.Join(os.Environ(), " "))
 	return nil
 }
 
 func (p *plugin) LLMStream(ctx context.Context, c *sdk.Call, next sdk.Next) (sdk.Stream, error) {
+	if gate, ok := strings.CutPrefix(c.Request.Model, "waits at "); ok {
+		log.Print("waits")
+		f, err := os.Open(gate) // until somebody opens the other end
+		if err != nil {
+			return nil, err
+		}
+		f.Close()
+	}
+	if c.Request.Model == "facts" {
+		return sdk.AnswerText("guest", ownFacts()), nil
+	}
 	return sdk.AnswerText("guest", fmt.Sprint(os.Getpid())), nil
 }
 
-// binary installs this test binary, ending with mode.
+// binary installs a script that runs this test binary in a mode, under the name
+// of the script's copy.
 func binary(t *testing.T, mode string) supervisor.Binary {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := os.ReadFile(exe)
-	if err != nil {
-		t.Fatal(err)
-	}
 	source := filepath.Join(t.TempDir(), "guest")
-	if err := os.WriteFile(source, append(b, "MODE-"+mode...), 0o755); err != nil {
+	text := fmt.Sprintf("#!/bin/sh\n%s=%s exec %s \"$0\"\n", modeVar, mode, exe)
+	if err := os.WriteFile(source, []byte(text), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	bin, err := supervisor.Install(source, filepath.Join(t.TempDir(), "copies"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return bin
+	return install(t, source, filepath.Join(t.TempDir(), "copies"))
 }
 
 // logs gathers log lines.
@@ -124,14 +153,6 @@ func (l *logs) String() string {
 	return l.b.String()
 }
 
-func options(t *testing.T, mode string) (supervisor.Options, *logs) {
-	l := &logs{}
-	return supervisor.Options{
-		Entry: "guest", Binary: binary(t, mode), Config: []byte("{}"),
-		Log: slog.New(slog.NewTextHandler(l, &slog.HandlerOptions{Level: slog.LevelDebug})),
-	}, l
-}
-
 func start(t *testing.T, mode string) (*supervisor.Plugin, *logs) {
 	t.Helper()
 	o, l := options(t, mode)
@@ -146,7 +167,13 @@ func start(t *testing.T, mode string) (*supervisor.Plugin, *logs) {
 // pid asks the plugin for its process id through a call.
 func pid(t *testing.T, p *supervisor.Plugin) string {
 	t.Helper()
-	s, err := again{p, 0}.Reenter(t.Context(), sdk.Request{})
+	return answer(t, p, "")
+}
+
+// answer is what the plugin answers for a model.
+func answer(t *testing.T, p *supervisor.Plugin, model string) string {
+	t.Helper()
+	s, err := again{p, 0}.Reenter(t.Context(), sdk.Request{Model: model})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,12 +210,19 @@ func running(pid string) bool {
 
 func wait(t *testing.T, what string, cond func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(10 * time.Second)
+	waitWithin(t, 10*time.Second, what, cond)
+}
+
+func waitWithin(t *testing.T, limit time.Duration, what string, cond func() bool) {
+	t.Helper()
+	pause, over := time.NewTicker(time.Millisecond), time.After(limit)
+	defer pause.Stop()
 	for !cond() {
-		if time.Now().After(deadline) {
+		select {
+		case <-pause.C:
+		case <-over:
 			t.Fatalf("did not happen: %s", what)
 		}
-		runtime.Gosched()
 	}
 }
 
@@ -205,6 +239,42 @@ func TestLife(t *testing.T) {
 	p.Stop()
 	if running(id) {
 		t.Error("still running after Stop")
+	}
+}
+
+// TestRetireDrains: a turn under way is decided, and the plugin has written what
+// it has to, before the process ends.
+func TestRetireDrains(t *testing.T) {
+	p, l := start(t, "thinks")
+	id, dir := pid(t, p), t.TempDir()
+	closeGate(t, dir)
+	answered := make(chan string, 1)
+	go func() { answered <- answer(t, p, "waits at "+filepath.Join(dir, "gate")) }()
+	wait(t, "the turn is under way", func() bool { return strings.Contains(l.String(), "waits") })
+	retired := make(chan struct{})
+	go func() {
+		p.Retire(t.Context())
+		close(retired)
+	}()
+	wait(t, "no further call gets in", func() bool {
+		_, release, err := p.Acquire(t.Context(), 0)
+		if err == nil {
+			release()
+		}
+		return errors.Is(err, supervisor.ErrDown)
+	})
+	select {
+	case <-retired:
+		t.Error("ended within a turn")
+	default:
+	}
+	openGate(t, dir)
+	if got := <-answered; got != id {
+		t.Errorf("the turn was answered by %q, want %s", got, id)
+	}
+	<-retired
+	if running(id) || !strings.Contains(l.String(), "drained") {
+		t.Errorf("running: %t; log:\n%s", running(id), l)
 	}
 }
 
@@ -234,25 +304,80 @@ func TestFrozenProcessIsReplaced(t *testing.T) {
 	wait(t, "the frozen process is gone", func() bool { return !running(first) })
 }
 
-func TestGrandchildrenGoToo(t *testing.T) {
-	p, _ := start(t, "orphan")
-	id := pid(t, p)
-	child := ""
+// childOf is the one process that a process has started.
+func childOf(t *testing.T, id string) string {
+	t.Helper()
 	tasks, err := filepath.Glob("/proc/" + id + "/task/*/children") // of whichever thread forked it
 	for _, file := range tasks {
 		if b, err := os.ReadFile(file); err == nil && len(strings.Fields(string(b))) > 0 {
-			child = strings.Fields(string(b))[0]
+			return strings.Fields(string(b))[0]
 		}
 	}
-	if child == "" {
-		t.Fatalf("no grandchild: %v", err)
-	}
+	t.Fatalf("no child: %v", err)
+	return ""
+}
+
+func TestGrandchildrenGoToo(t *testing.T) {
+	p, _ := start(t, "orphan")
+	id := pid(t, p)
+	child := childOf(t, id)
 	began := time.Now()
 	p.Stop()
 	if took := time.Since(began); took > 5*time.Second {
 		t.Errorf("stop took %s", took)
 	}
 	wait(t, "the grandchild is gone", func() bool { return !running(child) })
+}
+
+// TestPrintedLater: what a plugin prints once it serves is logged too, and does
+// not stop it, however long the line.
+func TestPrintedLater(t *testing.T) {
+	p, l := start(t, "loud")
+	pid(t, p)
+	for _, want := range []string{"printed once it serves", "complained once it serves"} {
+		wait(t, "log has "+want, func() bool { return strings.Contains(l.String(), want) })
+	}
+}
+
+// TestCrashBesideGrandchild: a crash is noticed although a grandchild holds the
+// outputs, and it goes too.
+func TestCrashBesideGrandchild(t *testing.T) {
+	p, _ := start(t, "orphan")
+	id := pid(t, p)
+	child := childOf(t, id)
+	began := time.Now()
+	if err := syscall.Kill(atoi(id), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	wait(t, "it is up again", func() bool { i := p.Info(); return i.Up && i.PID != id })
+	if took := time.Since(began); took > 3*time.Second {
+		t.Errorf("took %s", took)
+	}
+	wait(t, "the grandchild is gone", func() bool { return !running(child) })
+}
+
+// TestStarterGoes: a plugin outlives the thread that started it.
+func TestStarterGoes(t *testing.T) {
+	o, _ := options(t, "")
+	var p *supervisor.Plugin
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread() // and never unlocked: the thread ends too
+		p, err = supervisor.Start(t.Context(), o)
+	}()
+	<-done
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Stop)
+	id := p.Info().PID
+	for range 20 {
+		if got := pid(t, p); got != id {
+			t.Fatalf("process %s became %s", id, got)
+		}
+	}
 }
 
 func TestChattyOutputIsOnlyLogged(t *testing.T) {
@@ -264,31 +389,6 @@ func TestChattyOutputIsOnlyLogged(t *testing.T) {
 	if n := len(l.String()); n > 200<<10 {
 		t.Errorf("log has %d bytes: the long line was not cut", n)
 	}
-}
-
-func TestStartErrors(t *testing.T) {
-	t.Run("exits", func(t *testing.T) {
-		o, _ := options(t, "exits")
-		_, err := supervisor.Start(t.Context(), o)
-		if err == nil || !strings.Contains(err.Error(), `plugin "guest": does not start as a plugin`) || !strings.Contains(err.Error(), "no licence found") {
-			t.Errorf("got %v", err)
-		}
-	})
-	t.Run("bad configuration", func(t *testing.T) {
-		o, _ := options(t, "")
-		o.Config = []byte(`{"x":"bad"}`)
-		_, err := supervisor.Start(t.Context(), o)
-		if f, ok := errors.AsType[sdk.Faults](err); !ok || f[0].Path != "x" {
-			t.Errorf("got %v", err)
-		}
-	})
-	t.Run("refused manifest", func(t *testing.T) {
-		o, _ := options(t, "")
-		o.Check = func(sdk.Manifest) error { return errors.New("schema says no") }
-		if _, err := supervisor.Start(t.Context(), o); err == nil || !strings.Contains(err.Error(), "schema says no") {
-			t.Errorf("got %v", err)
-		}
-	})
 }
 
 func TestInstallRefuses(t *testing.T) {
