@@ -2,7 +2,7 @@
 
 GO ?= go
 
-.PHONY: build demo test check fuzz bench tools clean
+.PHONY: build demo test check fuzz bench soak tools clean
 
 ## build: bin/spillway, and bin/plugins/failover beside it
 build:
@@ -29,6 +29,10 @@ fuzz:
 ## bench: what the plugin process costs, side by side
 bench: build tools
 	@.ci/bench
+
+## soak: five minutes of edits, bad saves and replaced plugins under load
+soak:
+	$(GO) test ./tests -count 1 -run '^TestServeReload$$' -v -timeout 15m -reload.for 5m
 
 tools:
 	@$(GO) build -C .ci/tools -o ../../bin/tools/ honnef.co/go/tools/cmd/staticcheck golang.org/x/perf/cmd/benchstat

@@ -28,7 +28,8 @@ type builder struct {
 	vendors map[string]provider.Vendor
 	before  *Graph // nil at the start
 	graph   *Graph
-	changed bool // the graph differs from the one before
+	changed bool     // the graph differs from the one before
+	changes []change // settings of plugins that stay, to be changed when the graph is put in force
 }
 
 // build starts what a profile names. Nothing of before is stopped.
@@ -44,7 +45,10 @@ func (r *Runtime) build(ctx context.Context, p *profile.Profile, before *Graph) 
 	if err != nil {
 		return nil, err
 	}
-	b := &builder{runtime: r, vendors: vendors, before: before, graph: &Graph{idle: make(chan struct{})}}
+	b := &builder{runtime: r, vendors: vendors, before: before, graph: &Graph{number: 1}}
+	if before != nil {
+		b.graph.number = before.number + 1
+	}
 	g := b.graph
 	var providers []*provider.Provider
 	for _, e := range entries {
@@ -62,31 +66,35 @@ func (r *Runtime) build(ctx context.Context, p *profile.Profile, before *Graph) 
 	g.advertised = b.catalogue()
 	// Plugins come last: they are given the catalogue.
 	var listeners []llm.Listener
-	for _, u := range g.units {
+	for i, u := range g.units {
 		if u.kind == kindPlugin && u.plugin == nil && u.err == nil {
-			b.plugin(ctx, u)
+			u = b.plugin(ctx, u)
+			g.units[i] = u
 		}
 		if u.plugin != nil {
 			listeners = append(listeners, llm.Listener{Name: u.entry.ID, Hook: u.plugin.Remote()})
 		}
 	}
-	g.waterfall = llm.New(r.log, g.providers, listeners...)
-	b.changed = b.changed || before == nil || !slices.EqualFunc(g.units, before.units, func(a, b *unit) bool { return a == b })
+	var terminal llm.Terminal = g.providers
+	if r.opts.terminal != nil {
+		terminal = r.opts.terminal
+	}
+	g.waterfall = llm.New(r.log, terminal, listeners...)
+	b.changed = before == nil || !slices.EqualFunc(g.units, before.units, func(a, b *unit) bool { return a == b })
 	return b, nil
 }
 
 const (
 	kindProvider = "provider"
 	kindPlugin   = "plugin"
+	kindAliases  = "aliases"
+	kindStore    = "store"
 )
 
 // unit makes the unit of an entry, or takes over the one before. A plugin is
 // only prepared here.
 func (b *builder) unit(ctx context.Context, e profile.Entry) *unit {
-	u := &unit{entry: e, kind: kindPlugin, err: e.Err}
-	if slices.Contains(modules, e.Name) {
-		u.kind = kindProvider
-	}
+	u := &unit{entry: e, kind: kindOf(e.Name), err: e.Err}
 	if u.err == nil {
 		u.config, u.err = configJSON(e)
 	}
@@ -105,8 +113,18 @@ func (b *builder) unit(ctx context.Context, e profile.Entry) *unit {
 		mended.err = nil
 		return &mended
 	}
-	if u.err == nil && u.kind == kindProvider {
-		u.provider, u.sim, u.err = b.provider(ctx, e)
+	if u.err == nil {
+		switch u.kind {
+		case kindProvider:
+			u.provider, u.sim, u.err = b.provider(ctx, e)
+		case kindAliases:
+			u.aliases, u.err = readAliases(e)
+		case kindStore:
+			if _, u.err = readRedis(b.runtime.opts.Dir, e); u.err == nil && !bytes.Equal(u.config, b.runtime.shared) {
+				u.err = errStore
+			}
+			u.store = u.err == nil
+		}
 	}
 	if u.err != nil {
 		return b.refused(u, old)
@@ -123,13 +141,16 @@ func (b *builder) old(id string) *unit {
 
 // same reports whether u would run as old does.
 func (old *unit) same(u *unit) bool {
-	return old.runs() && u.err == nil && old.entry.Name == u.entry.Name &&
+	return old.runs() && !old.silent && u.err == nil && old.entry.Name == u.entry.Name &&
 		bytes.Equal(old.config, u.config) && old.binary.SHA256 == u.binary.SHA256
 }
 
 // refused is the unit of an entry that cannot run as it stands: the old one goes
-// on, with the reason beside it.
+// on, with the reason beside it. The same reason again changes nothing.
 func (b *builder) refused(u, old *unit) *unit {
+	if old != nil && old.err != nil && old.err.Error() == u.err.Error() && old.kind == u.kind && old.entry.Name == u.entry.Name {
+		return old
+	}
 	level := slog.LevelError
 	if errors.Is(u.err, errNoKey) { // a vendor that the user does not have
 		level = slog.LevelInfo
@@ -144,24 +165,18 @@ func (b *builder) refused(u, old *unit) *unit {
 	return u
 }
 
-// plugin starts a plugin, or changes the settings of the one that runs.
-func (b *builder) plugin(ctx context.Context, u *unit) {
+// plugin starts a plugin, or takes over the one that runs, with settings to be
+// changed.
+func (b *builder) plugin(ctx context.Context, u *unit) *unit {
 	r, old := b.runtime, b.old(u.entry.ID)
-	if old != nil && old.plugin != nil && old.plugin.Info().Down == "" && old.entry.Name == u.entry.Name && old.binary.SHA256 == u.binary.SHA256 {
+	if old != nil && old.plugin != nil && !old.silent && old.plugin.Info().Down == "" && old.entry.Name == u.entry.Name && old.binary.SHA256 == u.binary.SHA256 {
 		if paths, ok := volatileChange(old.plugin.Manifest().Schema, old.config, u.config); ok {
-			err := validate(u.entry, old.plugin.Manifest().Schema)
-			if err == nil {
-				err = old.plugin.Settings(ctx, u.config, paths)
+			if u.err = validate(u.entry, old.plugin.Manifest().Schema); u.err != nil {
+				return b.refused(u, old)
 			}
-			if err == nil {
-				r.log.Info("settings changed", "entry", u.entry.ID, "paths", strings.Join(paths, ","))
-				u.plugin = old.plugin
-				b.changed = true
-				return
-			}
-			u.err = placed(u.entry, err)
-			*u = *b.refused(u, old)
-			return
+			u.plugin = old.plugin
+			b.changes = append(b.changes, change{unit: u, old: old, paths: paths})
+			return u
 		}
 	}
 	p, err := supervisor.Start(ctx, supervisor.Options{
@@ -174,10 +189,10 @@ func (b *builder) plugin(ctx context.Context, u *unit) {
 	})
 	if err != nil {
 		u.err = placed(u.entry, err)
-		*u = *b.refused(u, old)
-		return
+		return b.refused(u, old)
 	}
 	u.plugin = p
+	return u
 }
 
 // catalogue is that of the new graph, with the model lists that were fetched for
@@ -230,12 +245,18 @@ func (u *unit) stop(ctx context.Context) {
 	}
 }
 
+// errBeingWritten is why a plugin's file is not run yet.
+var errBeingWritten = errors.New("is still being written")
+
 // install finds a plugin's file by its module's name and makes the copy that
 // runs.
 func (r *Runtime) install(name string) (supervisor.Binary, error) {
 	source, err := r.binary(name)
 	if err != nil {
 		return supervisor.Binary{}, err
+	}
+	if beingWritten(source) {
+		return supervisor.Binary{}, fmt.Errorf("plugin %q: %w", source, errBeingWritten)
 	}
 	return supervisor.Install(source, filepath.Join(r.opts.Dir, profile.StateDir, "plugins"))
 }
@@ -254,7 +275,7 @@ func (r *Runtime) binary(name string) (string, error) {
 			return "", err
 		}
 	}
-	return "", fmt.Errorf("no module %q: it is none of the built-in ones (%s), and no file in %s", name, strings.Join(modules, ", "), strings.Join(dirs, " or "))
+	return "", newCatalogue(r.opts).unknown(name)
 }
 
 func (r *Runtime) pluginDirs() []string {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -44,7 +43,8 @@ func Check(ctx context.Context, o Options) (*Report, error) {
 		whole:     len(errs) == 0,
 		report:    &Report{Profile: o.Dir, Findings: []Finding{}},
 	}
-	for _, err := range errs {
+	c.stateless = profile.CheckState(o.Dir)
+	for _, err := range append(errs, c.stateless) {
 		c.refused("", profile.Pos{}, err)
 	}
 	entries, warnings := p.Entries(o.Env)
@@ -58,14 +58,14 @@ func Check(ctx context.Context, o Options) (*Report, error) {
 	}
 	c.report.Entries = len(entries)
 	for _, e := range entries {
-		if slices.Contains(modules, e.Name) {
+		if kindOf(e.Name) == kindProvider {
 			c.providers = append(c.providers, e.ID)
 		}
 	}
 	if c.whole && c.providers == nil {
 		at := profile.Pos{File: filepath.Join(o.Dir, profile.BaseFile)}
 		c.add(finding(SeverityError, "", at, sdk.Fault{
-			Message: "nobody can answer: no entry is a provider", Allowed: "a row whose name is " + strings.Join(modules, " or "),
+			Message: "nobody can answer: no entry is a provider", Allowed: "a row whose name is " + strings.Join(providerModules, " or "),
 		}))
 	}
 	c.rows(p.Rows)
@@ -81,15 +81,19 @@ type checker struct {
 	keyed     *builder // as builder, with every key set
 	catalogue *catalogue
 	whole     bool     // every file could be read
+	stateless error    // why the profile has no place for its state
 	providers []string // names that routes may have
 	report    *Report
 }
 
 func (c *checker) add(f Finding) { c.report.Findings = append(c.report.Findings, f) }
 
-// refused adds what refuses a file or an entry, each fault by itself. at is for
-// those without a place.
+// refused adds what refuses a file or an entry, each fault by itself, nothing
+// for nil. at is for those without a place.
 func (c *checker) refused(entry string, at profile.Pos, err error) {
+	if err == nil {
+		return
+	}
 	if many, ok := errors.AsType[interface {
 		error
 		Unwrap() []error
@@ -102,8 +106,6 @@ func (c *checker) refused(entry string, at profile.Pos, err error) {
 	fault := sdk.Fault{Message: err.Error()}
 	if e, ok := errors.AsType[*profile.Error](err); ok {
 		at, fault.Message, fault.Allowed = e.Pos, e.Message, e.Allowed
-	} else if e, ok := errors.AsType[*fs.PathError](err); ok {
-		at.File, fault.Message = e.Path, "cannot be read: "+e.Err.Error()
 	}
 	c.add(finding(SeverityError, entry, at, fault))
 }
@@ -126,7 +128,7 @@ func (c *checker) rows(rows []profile.Row) {
 				c.add(finding(SeverityWarning, r.ID(), at, sdk.Fault{Path: key, Message: "means nothing in a row", Allowed: strings.Join(rowKeys, ", ")}, near...))
 			}
 		}
-		if id := r.ID(); slices.Contains(modules, r.Name()) && !slices.Contains(c.providers, id) {
+		if id := r.ID(); kindOf(r.Name()) == kindProvider && !slices.Contains(c.providers, id) {
 			c.providers = append(c.providers, id)
 		}
 		c.rows(r.Children())
@@ -134,14 +136,20 @@ func (c *checker) rows(rows []profile.Row) {
 }
 
 func (c *checker) entry(ctx context.Context, e profile.Entry) {
-	switch {
-	case e.Err != nil:
+	if e.Err != nil {
 		c.refused(e.ID, e.Row.Pos(), e.Err)
 		return
-	case slices.Contains(modules, e.Name):
+	}
+	switch kindOf(e.Name) {
+	case kindProvider:
 		if !c.provider(ctx, e) {
 			return
 		}
+	case kindAliases:
+		c.faults(e, aliasesSchema)
+		c.routes(e, aliasesSchema)
+	case kindStore:
+		c.store(e)
 	default:
 		c.plugin(ctx, e)
 	}

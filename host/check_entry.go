@@ -107,6 +107,17 @@ func (c *checker) script(e profile.Entry) error {
 	return err
 }
 
+// store checks an entry that shares the state. A variable that is not set must
+// not hide what else is wrong.
+func (c *checker) store(e profile.Entry) {
+	if !c.faults(e, redisSchema) || e.Unset != nil {
+		return
+	}
+	if _, err := readRedis(c.builder.runtime.opts.Dir, e); err != nil {
+		c.misfit(e, err)
+	}
+}
+
 // plugin checks an entry whose module is a file.
 func (c *checker) plugin(ctx context.Context, e profile.Entry) {
 	at, _ := e.Row.Origin("name")
@@ -115,6 +126,9 @@ func (c *checker) plugin(ctx context.Context, e profile.Entry) {
 			Path: "name", Value: strconv.Quote(e.Name), Message: "no such module", Allowed: c.catalogue.describe(),
 		}, profile.Nearest(e.Name, c.catalogue.names)...))
 		return
+	}
+	if c.stateless != nil {
+		return // a plugin is copied there before it is asked for its schema
 	}
 	schema, err := c.catalogue.schema(ctx, e.Name, e.Row)
 	if err != nil {

@@ -4,7 +4,9 @@
 // A [Graph] is immutable: what is running. [Open] reads the profile, opens the
 // store, starts what the profile names, and returns a [Runtime]; an entry that
 // cannot start fails alone and is listed with its reason. A call ends on the
-// graph it began on. [Runtime.Close] drains plugins and stops them.
+// graph it began on. [Runtime.Reload], which a change of the profile's files calls
+// if asked to, starts what is new, puts the next graph in force and then drains
+// what only the last one had. [Runtime.Close] drains plugins and stops them.
 //
 // Commands and servers stand on top of this package (host/cli, host/gateway);
 // it knows neither.

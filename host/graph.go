@@ -20,38 +20,42 @@ import (
 // form. It does not change, but for the model lists that vendors advertise;
 // another profile is another graph, which shares the units that stay the same.
 type Graph struct {
+	number    uint64 // rises by one with each graph of the runtime, from 1
 	units     []*unit
 	providers *provider.Set
 	waterfall *llm.Waterfall
+	calls     traffic
 
 	mu         sync.Mutex
 	advertised sdk.Catalogue // with the model lists that were fetched
-	calls      int           // undecided ones that began on this graph
-	retired    bool
-	idle       chan struct{} // closed when it is retired and every call is decided
 }
 
 // unit is one entry as it runs.
 type unit struct {
 	entry  profile.Entry
 	config []byte // JSON, evaluated; may hold secrets
-	kind   string // "provider" or "plugin"
+	kind   string // "provider", "plugin", "aliases" or "store"
 	err    error  // why it does not run, or why its newest form does not
+	silent bool   // the plugin was given other settings and did not answer
 
 	provider *provider.Provider
 	sim      *sim.Server
 	plugin   *supervisor.Plugin
 	binary   supervisor.Binary
+	aliases  map[string]Alias
+	store    bool // it is the one in use
 }
 
 // runs reports whether the unit is more than an error.
-func (u *unit) runs() bool { return u.provider != nil || u.plugin != nil }
+func (u *unit) runs() bool {
+	return u.provider != nil || u.plugin != nil || u.aliases != nil || u.store
+}
 
 // Entry is one row of the profile as it was started.
 type Entry struct {
 	ID     string `json:"id"`
 	Module string `json:"module"`
-	Kind   string `json:"kind"`            // "provider" or "plugin"
+	Kind   string `json:"kind"`            // "provider", "plugin", "aliases" or "store"
 	Error  string `json:"error,omitempty"` // why it does not run, or why its newest form does not
 }
 
@@ -135,39 +139,6 @@ func (g *Graph) advertise(ctx context.Context, name string, ids []string) {
 	}
 }
 
-// enter counts a call that begins on this graph; the call leaves it once it is
-// decided.
-func (g *Graph) enter() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.calls++
-}
-
-func (g *Graph) leave() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.calls--
-	g.checkIdle()
-}
-
-// retire says that no further call begins here.
-func (g *Graph) retire() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.retired = true
-	g.checkIdle()
-}
-
-func (g *Graph) checkIdle() {
-	if g.retired && g.calls == 0 {
-		select {
-		case <-g.idle:
-		default:
-			close(g.idle)
-		}
-	}
-}
-
 // problems lists the entries that do not run, one a line.
 func (g *Graph) problems() string {
 	var lines []string
@@ -183,7 +154,15 @@ func (g *Graph) problems() string {
 }
 
 // resolve finds the route of a client's model name; see Runtime.Resolve.
-func (g *Graph) resolve(model string, d dialect.Dialect) (sdk.Route, error) {
+func (g *Graph) resolve(model string, d dialect.Dialect) (Alias, error) {
+	if a, ok := g.alias(model); ok {
+		return a, nil
+	}
+	route, err := g.route(model, d)
+	return Alias{Route: route}, err
+}
+
+func (g *Graph) route(model string, d dialect.Dialect) (sdk.Route, error) {
 	c := g.Catalogue()
 	if model == "" || model == "auto" {
 		for _, p := range c.Providers {

@@ -75,19 +75,24 @@ func (c *catalogue) describe() string {
 	return b.String()
 }
 
+// unknown says that there is no module of that name, and which there are.
+func (c *catalogue) unknown(module string) error {
+	near := ""
+	if like := profile.Nearest(module, c.names); like != nil {
+		near = "; nearest known: " + strings.Join(like, ", ")
+	}
+	return fmt.Errorf("no module %q (allowed: %s)%s", module, c.describe(), near)
+}
+
 // schema is that of a module's config, nil if it has none. rows are those that
 // have the module, and say whether its file may be run.
 func (c *catalogue) schema(ctx context.Context, module string, rows ...profile.Row) (json.RawMessage, error) {
 	if slices.Contains(modules, module) {
-		return providerSchema, nil
+		return builtinSchema(module), nil
 	}
 	file, ok := c.files[module]
 	if !ok {
-		near := ""
-		if like := profile.Nearest(module, c.names); like != nil {
-			near = "; nearest known: " + strings.Join(like, ", ")
-		}
-		return nil, fmt.Errorf("no module %q (allowed: %s)%s", module, c.describe(), near)
+		return nil, c.unknown(module)
 	}
 	bin, err := supervisor.Inspect(file)
 	for _, r := range rows {

@@ -20,7 +20,36 @@ import (
 //	provider-anthropic  … in the Messages dialect only
 //	provider-openai     … in the Chat Completions dialect only
 //	provider-sim        a simulated vendor on loopback, failing as scripted
-var modules = []string{"provider", "provider-anthropic", "provider-openai", "provider-sim"}
+//
+// and those of services.go.
+var (
+	providerModules = []string{"provider", "provider-anthropic", "provider-openai", "provider-sim"}
+	modules         = append(slices.Clone(providerModules), moduleAliases, moduleRedis)
+)
+
+// kindOf is what an entry of a module is.
+func kindOf(module string) string {
+	switch {
+	case slices.Contains(providerModules, module):
+		return kindProvider
+	case module == moduleAliases:
+		return kindAliases
+	case module == moduleRedis:
+		return kindStore
+	}
+	return kindPlugin
+}
+
+// builtinSchema is that of a built-in module's config.
+func builtinSchema(module string) []byte {
+	switch kindOf(module) {
+	case kindAliases:
+		return aliasesSchema
+	case kindStore:
+		return redisSchema
+	}
+	return providerSchema
+}
 
 //go:embed provider.schema.json
 var providerSchema []byte
@@ -35,6 +64,7 @@ type providerConfig struct {
 	Keys      []profile.Secret  `json:"keys"`
 	Headers   map[string]string `json:"headers"`
 	Models    []providerModel   `json:"models"`
+	Egress    string            `json:"egress"`
 	Script    string            `json:"script"`
 	Answer    string            `json:"answer"`
 }
@@ -69,6 +99,9 @@ func (b *builder) provider(ctx context.Context, e profile.Entry) (*provider.Prov
 	o := provider.Options{Name: e.ID, Vendor: b.vendors[c.Vendor], VendorName: c.Vendor, Headers: c.Headers}
 	if c.Auth != "" {
 		o.Vendor.Auth = c.Auth
+	}
+	if c.Egress != "" {
+		o.Vendor.Egress = c.Egress
 	}
 	if c.Models != nil {
 		o.Vendor.Models = make([]provider.Model, len(c.Models))

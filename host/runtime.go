@@ -14,8 +14,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/fsnotify/fsnotify"
-
 	"spillway/host/dialect"
 	"spillway/host/llm"
 	"spillway/host/profile"
@@ -37,6 +35,8 @@ type Options struct {
 	Watch bool
 	// Memory keeps what is learned in memory, for tests and measurements.
 	Memory bool
+
+	terminal llm.Terminal // in the place of the vendors, for a dry run
 }
 
 // Runtime is a running profile. It is safe for concurrent use.
@@ -44,6 +44,7 @@ type Runtime struct {
 	opts   Options
 	log    *slog.Logger
 	store  *state.Store
+	shared []byte // config of the entry that shares the store with other machines, nil for none
 	graph  atomic.Pointer[Graph]
 	traces llm.Traces
 	owner  string // of leases in the store
@@ -52,7 +53,9 @@ type Runtime struct {
 	life       context.Context
 	end        context.CancelFunc
 	background sync.WaitGroup
+	entering   sync.RWMutex // held by calls for a moment, and while another graph is put in force
 	reloading  sync.Mutex
+	drained    chan struct{} // closed when the calls of all replaced graphs are decided; guarded by reloading
 	reloaded   atomic.Pointer[Reloaded]
 
 	mu     sync.Mutex
@@ -67,47 +70,59 @@ func Open(ctx context.Context, o Options) (*Runtime, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	composed, err := profile.Load(o.Dir, profile.Options{Home: o.Home, Overlays: o.Overlays})
-	if err != nil {
-		return nil, err
-	}
 	r := &Runtime{opts: o, log: o.Log, owner: rand.Text(), began: time.Now(), asking: map[string]bool{}}
 	r.life, r.end = context.WithCancel(context.Background())
-	if o.Memory {
-		r.store = state.NewMemory(state.Options{Log: o.Log})
-	} else if r.store, err = openState(o); err != nil {
-		return nil, err
-	}
-	b, err := r.build(ctx, composed, nil)
-	if err != nil {
-		r.store.Close()
-		return nil, err
-	}
-	r.graph.Store(b.graph)
-	r.reloaded.Store(&Reloaded{At: time.Now()})
-	for _, p := range b.graph.Catalogue().Providers {
-		if len(p.Models) == 0 {
-			r.probe(p.Name)
-		}
-	}
+	r.drained = make(chan struct{})
+	close(r.drained) // none yet
+	var w *watcher
 	if o.Watch {
-		w, err := fsnotify.NewWatcher()
-		if err != nil {
-			r.Close()
-			return nil, fmt.Errorf("watch the profile: %w", err)
+		var err error
+		if w, err = r.watcher(); err != nil { // before anything is read, so that no change is missed
+			return nil, err
 		}
-		r.follow(w)
-		r.background.Go(func() { r.watch(w) })
+	}
+	if err := r.open(ctx); err != nil {
+		if w != nil {
+			w.Close()
+		}
+		return nil, err
+	}
+	if w != nil {
+		r.background.Go(w.run)
 	}
 	return r, nil
 }
 
+// open starts the profile. On error nothing runs.
+func (r *Runtime) open(ctx context.Context) error {
+	composed, err := profile.Load(r.opts.Dir, profile.Options{Home: r.opts.Home, Overlays: r.opts.Overlays})
+	if err != nil {
+		return err
+	}
+	options := state.Options{Log: r.log}
+	options.Redis, r.shared = r.opts.shared(composed)
+	if r.opts.Memory {
+		r.store = state.NewMemory(options)
+	} else if r.store, err = openState(r.opts.Dir, options); err != nil {
+		return err
+	}
+	b, err := r.build(ctx, composed, nil)
+	if err != nil {
+		r.store.Close()
+		return err
+	}
+	r.graph.Store(b.graph)
+	r.reloaded.Store(&Reloaded{At: time.Now()})
+	r.probeUnlisted()
+	return nil
+}
+
 // openState opens the store of a profile, whose folder it makes.
-func openState(o Options) (*state.Store, error) {
-	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
+func openState(dir string, o state.Options) (*state.Store, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	return state.Open(filepath.Join(o.Dir, profile.StateDir), state.Options{Log: o.Log})
+	return state.Open(filepath.Join(dir, profile.StateDir), o)
 }
 
 // Close stops everything. Calls under way are cut by their own contexts, not by
@@ -150,6 +165,7 @@ type Inbound struct {
 	Effort       string
 	Conversation string
 	Shape        sdk.Shape
+	Wants        sdk.Wants
 	// Notice hears of each attempt, and of the one before it; must not block.
 	Notice func(a record.Attempt, before *record.Attempt)
 }
@@ -162,7 +178,11 @@ func (r *Runtime) Call(ctx context.Context, in Inbound) (*llm.Call, sdk.Stream) 
 	if in.Payload.Dialect != nil {
 		name = in.Payload.Dialect.Name()
 	}
-	rec := record.Request{ID: id, Dialect: name, Stream: in.Stream, Head: in.Route}
+	g := r.enter()
+	rec := record.Request{
+		ID: id, Dialect: name, Stream: in.Stream, Head: in.Route, Graph: g.number,
+		Shape: in.Shape, Wants: in.Wants, MaxTokens: in.MaxTokens,
+	}
 	if in.Conversation != "" {
 		rec.Conversation = profile.Secret(in.Conversation).Fingerprint()
 	}
@@ -171,25 +191,12 @@ func (r *Runtime) Call(ctx context.Context, in Inbound) (*llm.Call, sdk.Stream) 
 		Trace: llm.NewTrace(rec, r.store.Records().Put, in.Notice),
 		Request: sdk.Request{
 			Provider: in.Route.Provider, Model: in.Route.Model, MaxTokens: in.MaxTokens, Effort: in.Effort,
-			Stream: in.Stream, Conversation: in.Conversation, Shape: in.Shape,
+			Stream: in.Stream, Conversation: in.Conversation, Shape: in.Shape, Wants: in.Wants,
 		},
 	}
 	r.traces.Add(id, c.Trace)
-	g := r.current()
-	c.Trace.OnDecided(g.leave)
+	c.Trace.On(g.calls.opened, g.calls.decided)
 	return c, g.waterfall.Stream(ctx, c)
-}
-
-// current is the graph that runs now, entered.
-func (r *Runtime) current() *Graph {
-	for {
-		g := r.graph.Load()
-		g.enter()
-		if g == r.graph.Load() {
-			return g
-		}
-		g.leave() // it was replaced in between
-	}
 }
 
 // NewID returns the id of a new request.
@@ -198,11 +205,11 @@ func NewID() string { return "req_" + strings.ToLower(rand.Text()[:20]) }
 // ErrNoRoute is returned by Resolve.
 var ErrNoRoute = errors.New("no route")
 
-// Resolve finds the route that a client's model name means: provider/model, a
+// Resolve finds what a client's model name means: an alias, provider/model, a
 // model that a provider lists, else the first provider that speaks the client's
 // dialect, which knows best what to say to a name that nobody lists. "" and
 // "auto" mean the profile's first route.
-func (r *Runtime) Resolve(model string, d dialect.Dialect) (sdk.Route, error) {
+func (r *Runtime) Resolve(model string, d dialect.Dialect) (Alias, error) {
 	return r.graph.Load().resolve(model, d)
 }
 
@@ -218,11 +225,20 @@ func (r *Runtime) Judge(ctx context.Context, vendor string, f sdk.Failure) (sdk.
 	return f, nil
 }
 
+// probeUnlisted fetches the model lists of providers that have none.
+func (r *Runtime) probeUnlisted() {
+	for _, p := range r.Graph().Catalogue().Providers {
+		if len(p.Models) == 0 {
+			r.probe(p.Name)
+		}
+	}
+}
+
 // probe fetches a provider's model list in the background, once at a time.
 func (r *Runtime) probe(name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.asking[name] || r.life.Err() != nil {
+	if r.asking[name] || r.life.Err() != nil || r.opts.terminal != nil {
 		return
 	}
 	r.asking[name] = true

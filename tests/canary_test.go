@@ -55,6 +55,8 @@ func TestKeysStayInTheHost(t *testing.T) {
     cooldownMs: 1
     maxCooldownMs: 1
     transientCooldownMs: 1
+    keys: {cooldownMs: 1, maxCooldownMs: 1}
+    halts: {cooldownMs: 1, maxCooldownMs: 1, rateMs: 1}
     budget: {maxSameTargetAttempts: 1, firstContentMs: 100}
 `, slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})))
 
@@ -95,7 +97,10 @@ func TestKeysStayInTheHost(t *testing.T) {
 			t.Errorf("the key is in %s", place)
 		}
 	}
-	if !inMemory(t, pid, "SERVER") {
+	if !bytes.Contains(told.Bytes(), []byte(`"SERVER"`)) {
+		t.Error("the calls have not met every failure of the script")
+	}
+	if !inMemory(t, pid, "kimi-coding") { // the catalogue stays there
 		t.Error("the search of the plugin's memory finds nothing at all")
 	}
 	if inMemory(t, pid, canary) {

@@ -33,6 +33,7 @@ type recorded struct {
 		Scope      sdk.Scope `json:"scope"`
 		RetryAfter *float64  `json:"retry_after_s"`
 	} `json:"expected"`
+	Acceptable []sdk.Code `json:"acceptable"` // codes that are right too
 }
 
 func readCatalogue(t *testing.T, file string) []recorded {
@@ -94,17 +95,32 @@ func wrongWait(got time.Duration, want *float64) bool {
 }
 
 // TestCatalogue runs both stages, the host's tables and the plugin's wording,
-// over every recorded answer.
+// over every recorded answer. The shares are floors: a vendor whose word is read
+// wrongly is a mistake that somebody pays for.
 func TestCatalogue(t *testing.T) {
-	records, acceptable := readCatalogue(t, "dev.jsonl"), readAcceptable(t)
-	c := newClassifier(t)
+	acceptable := readAcceptable(t)
+	for _, tt := range []struct {
+		file          string
+		codes, scopes float64
+	}{
+		{"dev.jsonl", 0.97, 0.93},
+		{"held.jsonl", 0.97, 0.95},
+	} {
+		t.Run(tt.file, func(t *testing.T) {
+			checkCatalogue(t, readCatalogue(t, tt.file), acceptable, tt.codes, tt.scopes)
+		})
+	}
+}
 
+func checkCatalogue(t *testing.T, records []recorded, acceptable map[string][]sdk.Code, leastCodes, leastScopes float64) {
+	t.Helper()
+	c := newClassifier(t)
 	codes, scopes := 0, 0
 	confusion := make(map[[2]sdk.Code]int)
 	for _, r := range records {
 		got := c.Refine(r.Vendor, *failure.From(r.Evidence(recordedAt)))
 		want := r.Expected
-		right := got.Code == want.Code || slices.Contains(acceptable[r.ID], got.Code)
+		right := got.Code == want.Code || slices.Contains(acceptable[r.ID], got.Code) || slices.Contains(r.Acceptable, got.Code)
 		switch {
 		case right:
 			codes++
@@ -128,11 +144,11 @@ func TestCatalogue(t *testing.T) {
 		}
 	}
 	t.Logf("%d records: %d codes right, %d scopes right", len(records), codes, scopes)
-	if share := float64(codes) / float64(len(records)); share < 0.97 {
-		t.Errorf("codes right: %.3f, want at least 0.97; confusion (want, got): %v", share, confusion)
+	if share := float64(codes) / float64(len(records)); share < leastCodes {
+		t.Errorf("codes right: %.3f, want at least %.2f; confusion (want, got): %v", share, leastCodes, confusion)
 	}
-	if share := float64(scopes) / float64(len(records)); share < 0.93 {
-		t.Errorf("scopes right: %.3f, want at least 0.93", share)
+	if share := float64(scopes) / float64(len(records)); share < leastScopes {
+		t.Errorf("scopes right: %.3f, want at least %.2f", share, leastScopes)
 	}
 }
 
@@ -175,7 +191,7 @@ func TestRulesAreNoSentences(t *testing.T) {
 		}
 	}
 	all := strings.ToLower(strings.Join(literals, "\n"))
-	for _, r := range readCatalogue(t, "dev.jsonl") {
+	for _, r := range slices.Concat(readCatalogue(t, "dev.jsonl"), readCatalogue(t, "held.jsonl")) {
 		message := strings.ToLower(failure.From(r.Evidence(recordedAt)).Message)
 		if len(strings.Fields(message)) > 3 && strings.Contains(all, message) {
 			t.Errorf("%s: its whole message %q stands in a rule", r.ID, message)

@@ -2,6 +2,7 @@ package tests
 
 import (
 	"bytes"
+	"database/sql"
 	"fmt"
 	"io"
 	"io/fs"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/tidwall/gjson"
+	_ "modernc.org/sqlite" // registers the driver "sqlite"
 )
 
 // jsonValue checks that a file is JSON and that the value at a path (as gjson
@@ -124,6 +126,17 @@ func mode(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Fatalf("%s has mode %s, want %s", file, got, args[0])
 		}
 	}
+}
+
+// locked keeps a state file locked, as another process would, to the end of the
+// script.
+func locked(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, len(args) == 1 && !neg, "locked FILE")
+	db, err := sql.Open("sqlite", "file:"+ts.MkAbs(args[0])+"?_pragma=locking_mode(exclusive)&_txlock=exclusive")
+	ts.Check(err)
+	ts.Defer(func() { db.Close() })
+	_, err = db.Begin()
+	ts.Check(err)
 }
 
 // processes lists the processes that this script has started, directly or not,

@@ -30,6 +30,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"asked":     asked,
+			"atmost":    atMost,
 			"capture":   capture,
 			"empty":     empty,
 			"exits":     exits,
@@ -37,6 +38,8 @@ func TestScripts(t *testing.T) {
 			"holds":     holds,
 			"http":      request,
 			"json":      jsonValue,
+			"locked":    locked,
+			"memory":    memory,
 			"mode":      mode,
 			"processes": processes,
 			"reply":     reply,

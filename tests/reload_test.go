@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -28,30 +29,39 @@ type watched struct {
 
 func watch(t *testing.T, s *sim.Server, patch string) *watched {
 	t.Helper()
-	w := &watched{t: t, dir: t.TempDir(), log: &buffer{}}
-	w.write(profile.BaseFile, rows(s)+failoverRow)
-	w.write(profile.PatchFile, patch)
+	dir := t.TempDir()
+	save(t, filepath.Join(dir, profile.BaseFile), rows(s)+failoverRow)
+	save(t, filepath.Join(dir, profile.PatchFile), patch)
+	return follow(t, host.Options{Dir: dir, PluginDirs: []string{rig.Plugins(t)}})
+}
+
+// follow runs a profile and follows its files.
+func follow(t *testing.T, o host.Options) *watched {
+	t.Helper()
+	w := &watched{t: t, dir: o.Dir, log: &buffer{}}
+	o.Watch, o.Log = true, slog.New(slog.NewTextHandler(w.log, nil))
 	var err error
-	w.rt, err = host.Open(t.Context(), host.Options{
-		Dir: w.dir, PluginDirs: []string{rig.Plugins(t)}, Watch: true,
-		Log: slog.New(slog.NewTextHandler(w.log, nil)),
-	})
-	if err != nil {
+	if w.rt, err = host.Open(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(w.rt.Close)
 	return w
 }
 
-// write replaces a file as editors do: a new one, renamed over the old.
+// write saves a file of the profile.
 func (w *watched) write(name, text string) {
 	w.t.Helper()
-	path := filepath.Join(w.dir, name)
+	save(w.t, filepath.Join(w.dir, name), text)
+}
+
+// save replaces a file as editors do: a new one, renamed over the old.
+func save(t *testing.T, path, text string) {
+	t.Helper()
 	if err := os.WriteFile(path+"~", []byte(text), 0o600); err != nil {
-		w.t.Fatal(err)
+		t.Fatal(err)
 	}
 	if err := os.Rename(path+"~", path); err != nil {
-		w.t.Fatal(err)
+		t.Fatal(err)
 	}
 }
 
@@ -207,21 +217,73 @@ var drops atomic.Int64
 // time its bytes differ.
 func (w *watched) drop(name, program string) {
 	w.t.Helper()
-	b, err := os.ReadFile(filepath.Join(rig.Plugins(w.t), program))
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	dir := filepath.Join(w.dir, profile.PluginsDir)
+	drop(w.t, filepath.Join(w.dir, profile.PluginsDir), name, program)
+}
+
+func drop(t *testing.T, dir, name, program string) {
+	t.Helper()
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		w.t.Fatal(err)
+		t.Fatal(err)
 	}
 	path := filepath.Join(dir, name)
-	b = fmt.Appendf(b, "%d", drops.Add(1))
-	if err := os.WriteFile(path+"~", b, 0o755); err != nil {
-		w.t.Fatal(err)
+	if err := os.WriteFile(path+"~", programBytes(t, program), 0o755); err != nil {
+		t.Fatal(err)
 	}
 	if err := os.Rename(path+"~", path); err != nil {
-		w.t.Fatal(err)
+		t.Fatal(err)
+	}
+}
+
+// programBytes is a program of this repository, each time with another end: it
+// runs the same and is another file.
+func programBytes(t *testing.T, program string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(rig.Plugins(t), program))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Appendf(b, "%d", drops.Add(1))
+}
+
+// TestReloadTwice: a call that waits for its vendor while the profile changes
+// twice still has the plugins that it began with.
+func TestReloadTwice(t *testing.T) {
+	s := vendors(t, 6, 0, map[string]string{"anthropic": "503 after=2s; ok", "kimi-coding": "ok", "deepseek": "ok"})
+	one := "- id: failover\n  config: {priority: [anthropic/m, %s/m], budget: {maxSameTargetAttempts: 1}}\n"
+	w := watch(t, s, fmt.Sprintf(one, "kimi-coding")+"- insert: [{id: shout, name: shout}]\n")
+	shout := w.rt.Graph().Plugins()[1].PID
+	type got struct {
+		text string
+		f    *sdk.Failure
+	}
+	answer := make(chan got, 1)
+	go func() {
+		text, f, _ := ask(context.Background(), w.rt, route("anthropic/m"))
+		answer <- got{text, f}
+	}()
+	if _, err := s.Vendor("anthropic").Wait(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	w.write(profile.PatchFile, fmt.Sprintf(one, "deepseek")+"- insert: [{id: shout, name: shout}]\n")
+	w.until("the settings have changed", func() bool { return strings.Contains(string(w.log.Bytes()), "settings changed") })
+	w.write(profile.PatchFile, fmt.Sprintf(one, "deepseek"))
+	w.until("shout is gone", func() bool { return len(w.rt.Graph().Plugins()) == 1 })
+	if a := <-answer; a.f != nil || a.text != strings.ToUpper(whole("kimi-coding", 6)) {
+		t.Errorf("got %q, %v, want the answer of the order and the plugins that were there first", a.text, a.f)
+	}
+	w.until("its process is gone", func() bool { _, err := os.Stat("/proc/" + shout); return err != nil })
+	w.served("anthropic/m", "anthropic")
+}
+
+// TestReloadFrozenPlugin: a plugin that does not take its settings is started
+// anew with them.
+func TestReloadFrozenPlugin(t *testing.T) {
+	w := watch(t, three(t), priority("anthropic/m, kimi-coding/m"))
+	signal(t, w.rt, syscall.SIGSTOP, "")
+	w.write(profile.PatchFile, priority("anthropic/m, deepseek/m"))
+	w.served("anthropic/m", "deepseek")
+	if e := w.entry("failover").Error; e != "" {
+		t.Errorf("still told: %s", e)
 	}
 }
 

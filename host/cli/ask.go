@@ -79,12 +79,12 @@ func (a *app) prompt(args []string) (string, error) {
 
 // ask makes one call and prints its answer. It returns the request's id.
 func (a *app) ask(ctx context.Context, rt *host.Runtime, model, prompt string) (string, error) {
-	route, err := rt.Resolve(model, nil)
+	meant, err := rt.Resolve(model, nil)
 	if err != nil {
 		return "", usageError{err}
 	}
 	call, stream := rt.Call(ctx, host.Inbound{
-		Route: route, Stream: true, Notice: a.notice,
+		Route: meant.Route, Wants: meant.Wants, Stream: true, Notice: a.notice,
 		Shape: sdk.Shape{PromptTokens: len(prompt)/4 + 1, Messages: 1},
 		Payload: llm.PromptPayload(&sdk.Prompt{
 			Messages: []sdk.Message{{Role: sdk.RoleUser, Parts: []sdk.Part{sdk.TextPart(prompt)}}},

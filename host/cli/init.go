@@ -183,16 +183,22 @@ func (a *app) writeSchema(ctx context.Context, w io.Writer, dir string) error {
 // plainWord needs no quotes in a shell.
 var plainWord = regexp.MustCompile(`^[\w./-]+$`)
 
+// shellWord is s as it can be given to a shell.
+func shellWord(s string) string {
+	if plainWord.MatchString(s) {
+		return s
+	}
+	return strconv.Quote(s)
+}
+
 // next is what the user does now.
 func (a *app) next(s *setup) string {
 	flag := ""
 	switch {
-	case strings.Contains(a.profile, "/") && plainWord.MatchString(s.Profile):
-		flag = " --profile " + s.Profile
 	case strings.Contains(a.profile, "/"):
-		flag = " --profile " + strconv.Quote(s.Profile)
+		flag = " --profile " + shellWord(s.Profile)
 	case a.profile != "default":
-		flag = " --profile " + a.profile
+		flag = " --profile " + shellWord(a.profile)
 	}
 	switch {
 	case slices.Contains(s.Kept, filepath.Join(s.Profile, profile.BaseFile)):

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -104,6 +105,9 @@ func (a *app) judgeProfile() (dirs []string, entries []profile.Entry, err error)
 		return append([]string{filepath.Join(dir, profile.PluginsDir)}, dirs...), entries, nil
 	case errors.Is(err, os.ErrNotExist) && a.profile == "default" && a.patches == nil:
 		return dirs, nil, nil
+	}
+	if _, missing := os.Stat(dir); errors.Is(missing, fs.ErrNotExist) {
+		return nil, nil, a.noProfile(home, dir)
 	}
 	return nil, nil, usageError{err}
 }

@@ -16,7 +16,10 @@ func (a *app) pluginCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "plugin",
 		Short: "Look at plugins, and trust them",
+		Args:  unknownCommand,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+
+		SuggestionsMinimumDistance: 2,
 	}
 	c.AddCommand(a.pluginListCommand(), a.pluginTrustCommand())
 	return c

@@ -16,11 +16,11 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
 	"spillway/host"
@@ -106,15 +106,16 @@ Exit codes: 0 done; 1 it failed; 2 the command, the profile or a file is wrong.`
 
 		SuggestionsMinimumDistance: 2,
 	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.SetFlagErrorFunc(flagError)
 	f := root.PersistentFlags()
 	f.StringVar(&a.profile, "profile", "default", "profile `NAME`, or a path to its folder (with a slash)")
 	f.StringArrayVar(&a.patches, "patch", nil, "further patch `FILE`, may be repeated")
 	f.StringVar(&a.logLevel, "log-level", "warn", "debug, info, warn or error")
 	root.AddCommand(
 		a.demoCommand(), a.initCommand(), a.runCommand(), a.serveCommand(), a.statusCommand(), a.explainCommand(),
-		a.classifyCommand(), a.configCommand(), a.pluginCommand(), a.simCommand(),
+		a.classifyCommand(), a.configCommand(), a.pluginCommand(), a.simCommand(), a.dryRunCommand(),
 	)
+	root.AddCommand(a.operatorCommands()...)
 	for _, c := range root.Commands() {
 		if c.Args == nil && c.RunE != nil {
 			c.Args = noArgs
@@ -144,11 +145,37 @@ func unknownCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	hint := ""
-	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
-		hint = "; did you mean " + strings.Join(near, " or ") + "?"
+	near := didYouMean(c.SuggestionsFor(args[0]))
+	return usageError{fmt.Errorf("unknown command %q%s", strings.TrimSpace(pathOf(c)+" "+args[0]), near)}
+}
+
+// flagError says what is wrong with a flag.
+func flagError(c *cobra.Command, err error) error {
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		var known []string
+		c.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
+		name, dashes := unknown.GetSpecifiedName(), "--"
+		if letters := unknown.GetSpecifiedShortnames(); letters != "" {
+			name, dashes = letters, "-"
+		}
+		near := profile.Nearest(name, known)
+		for i := range near {
+			near[i] = "--" + near[i]
+		}
+		return usageError{fmt.Errorf("unknown flag: %s%s%s", dashes, name, didYouMean(near))}
 	}
-	return usageError{fmt.Errorf("unknown command %q%s", strings.TrimSpace(pathOf(c)+" "+args[0]), hint)}
+	if bad, ok := errors.AsType[*pflag.InvalidValueError](err); ok { // no other than boolean ones refuse a text
+		return usageError{fmt.Errorf("--%s: got %q (allowed: true, false)", bad.GetFlag().Name, bad.GetValue())}
+	}
+	return usageError{err}
+}
+
+// didYouMean names what was perhaps meant, if anything was.
+func didYouMean(near []string) string {
+	if len(near) == 0 {
+		return ""
+	}
+	return "; did you mean " + strings.Join(near, " or ") + "?"
 }
 
 // pathOf is how a command is called, without the program's name.
@@ -190,17 +217,32 @@ func (a *app) dir() (string, error) {
 	if err != nil {
 		return "", usageError{err}
 	}
-	if _, err := os.Stat(filepath.Join(dir, profile.BaseFile)); err == nil {
-		return dir, nil
+	if _, err := os.Stat(filepath.Join(dir, profile.BaseFile)); !errors.Is(err, fs.ErrNotExist) {
+		return dir, nil // whoever reads it tells what else is wrong
 	}
 	if a.profile != "default" {
-		return "", usageError{fmt.Errorf("no profile in %s: %s is missing there", dir, profile.BaseFile)}
+		return "", a.noProfile(home, dir)
 	}
 	if err := profiles.Write(a.profile, dir); err != nil {
 		return "", err
 	}
 	fmt.Fprintf(a.stderr, "spillway: wrote the default profile to %s\n", dir)
 	return dir, nil
+}
+
+// noProfile says how to make the chosen profile, which is not there, and which
+// one was perhaps meant.
+func (a *app) noProfile(home, dir string) error {
+	near := ""
+	if !strings.Contains(a.profile, "/") {
+		var names []string
+		entries, _ := os.ReadDir(filepath.Join(home, "profiles")) // without it there are none
+		for _, e := range entries {
+			names = append(names, e.Name())
+		}
+		near = didYouMean(profile.Nearest(a.profile, names))
+	}
+	return usageError{fmt.Errorf("no profile in %s: %s is missing there (spillway init %s makes one)%s", dir, profile.BaseFile, shellWord(a.profile), near)}
 }
 
 // options say which profile is chosen, and where what it names is.
@@ -226,12 +268,11 @@ func (a *app) runtime(ctx context.Context, watch bool) (*host.Runtime, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.Log, o.Watch = log, watch
-	rt, err := host.Open(ctx, o)
-	if unread, ok := errors.AsType[*fs.PathError](err); ok && slices.Contains(a.patches, unread.Path) {
-		return nil, usageError{err}
+	if err := profile.CheckState(o.Dir); err != nil {
+		return nil, err
 	}
-	return rt, err
+	o.Log, o.Watch = log, watch
+	return host.Open(ctx, o)
 }
 
 // pluginDirs is where the plugins that come with spillway are: beside it.

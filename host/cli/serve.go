@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -69,7 +70,7 @@ func (a *app) serve(ctx context.Context, listen string) error {
 	}
 	l, err := net.Listen("tcp", listen)
 	if err != nil {
-		return fmt.Errorf("--listen: %w", err)
+		return listenError(err)
 	}
 	defer l.Close()
 	srv := gateway.HTTPServer(gateway.New(gateway.Options{
@@ -81,6 +82,9 @@ func (a *app) serve(ctx context.Context, listen string) error {
 		return err
 	}
 	defer ctl.Close()
+	if ctl.Path() != control.Path(rt.Dir()) {
+		log.Info("another process serves this profile: what one learns the other knows", "profile", rt.Dir(), "socket", ctl.Path())
+	}
 
 	served := make(chan error, 1)
 	go func() { served <- srv.Serve(l) }()
@@ -100,6 +104,21 @@ func (a *app) serve(ctx context.Context, listen string) error {
 		return err
 	}
 	return nil
+}
+
+// listenError says why an address cannot be had.
+func listenError(err error) error {
+	op, ok := errors.AsType[*net.OpError](err)
+	switch {
+	case !ok || op.Addr == nil:
+	case errors.Is(err, syscall.EADDRINUSE):
+		return fmt.Errorf("--listen: %s is taken by another program (allowed: a free port; 0 finds one)", op.Addr)
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		return fmt.Errorf("--listen: %s is no address of this machine", op.Addr)
+	case errors.Is(err, syscall.EACCES):
+		return fmt.Errorf("--listen: %s is not for everybody (allowed: a port above 1023)", op.Addr)
+	}
+	return fmt.Errorf("--listen: %w", err)
 }
 
 // controlled is a runtime as the control socket shows it.

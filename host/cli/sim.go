@@ -53,11 +53,10 @@ func (a *app) sim(ctx context.Context, listen string, vendors []string) error {
 		return usageError{err}
 	}
 	if err := s.Start(ctx, listen); err != nil {
-		err = fmt.Errorf("--listen: %w", err)
 		if _, taken := errors.AsType[*net.OpError](err); taken {
-			return err
+			return listenError(err)
 		}
-		return usageError{err}
+		return usageError{fmt.Errorf("--listen: %w", err)}
 	}
 	defer s.Close()
 	for _, e := range s.Vendors() {

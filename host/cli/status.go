@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"path/filepath"
 	"slices"
 	"time"
@@ -32,7 +33,7 @@ func (c *controlled) Status(ctx context.Context) (story.StatusView, error) {
 	for _, p := range g.Plugins() {
 		v.Plugins = append(v.Plugins, story.PluginView{
 			Entry: p.Entry, Name: p.Name, Version: p.Version, PID: p.PID, Up: p.Up, Since: p.Since,
-			Restarts: p.Restarts, Bypassed: p.Bypassed, Down: p.Down,
+			Restarts: p.Restarts, Bypassed: p.Bypassed, Down: p.Down, Output: p.Output,
 		})
 	}
 	statuses, err := c.runtime.Statuses(ctx)
@@ -49,7 +50,8 @@ func reported(v *story.StatusView, statuses []state.PluginStatus) {
 			i = len(v.Plugins)
 			v.Plugins = append(v.Plugins, story.PluginView{Entry: s.Plugin})
 		}
-		v.Plugins[i].Reported, v.Plugins[i].Targets = s.At, s.Targets
+		p := &v.Plugins[i]
+		p.Reported, p.Targets, p.Orders = s.At, s.Targets, s.Orders
 	}
 }
 
@@ -104,11 +106,13 @@ func (a *app) storedStatus(ctx context.Context, dir string) (story.StatusView, e
 	return v, err
 }
 
+// openStore opens the store to look at it. What cannot be read is an error of
+// the reading, so the log tells only what was done about it.
 func (a *app) openStore(dir string) (*state.Store, error) {
-	log, err := a.logger()
-	if err != nil {
+	if err := profile.CheckState(dir); err != nil {
 		return nil, err
 	}
+	log := slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: slog.LevelError}))
 	return state.Open(filepath.Join(dir, profile.StateDir), state.Options{Log: log})
 }
 

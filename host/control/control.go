@@ -1,9 +1,13 @@
 // Package control is how another process of the same user asks a running host:
 // HTTP over a unix socket in the profile's state folder, mode 0600. The file
 // system decides who may ask.
+//
+// Several hosts may run one profile: each has a socket of its own. They share the
+// profile's store, so it is enough to ask the first that answers.
 package control
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +17,7 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"time"
@@ -28,16 +33,28 @@ type Host interface {
 	Status(ctx context.Context) (story.StatusView, error)
 	// Request returns a record, or sdk.ErrNotFound; "" means the last one.
 	Request(ctx context.Context, id string) (record.Request, error)
+	// Operate carries out a person's order; an error says what is wrong with it.
+	Operate(ctx context.Context, o sdk.Order) error
 }
 
 // maxSocketPath is the longest path of a unix socket on every system we know
 // (macOS has 104 bytes with the ending zero).
 const maxSocketPath = 100
 
-// Path is the socket of a profile. A folder whose path is too long for one has
-// it in the folder for temporary files.
-func Path(dir string) string {
-	path := filepath.Join(dir, profile.StateDir, "control.sock")
+// maxHosts bounds the hosts of a profile.
+const maxHosts = 16
+
+// Path is the socket of a profile's first host. A folder whose path is too long
+// for one has it in the folder for temporary files.
+func Path(dir string) string { return socket(dir, 0) }
+
+// socket is that of the host with n others before it.
+func socket(dir string, n int) string {
+	name := "control.sock"
+	if n > 0 {
+		name = fmt.Sprintf("control-%d.sock", n+1)
+	}
+	path := filepath.Join(dir, profile.StateDir, name)
 	if len(path) <= maxSocketPath {
 		return path
 	}
@@ -46,28 +63,44 @@ func Path(dir string) string {
 	return filepath.Join(os.TempDir(), fmt.Sprintf("spillway-%d-%x.sock", os.Getuid(), h.Sum64()))
 }
 
+// maxOrder bounds an order.
+const maxOrder = 64 << 10
+
 // Server answers on a socket.
 type Server struct {
 	lock *os.File // held as long as it answers
+	path string
 	http *http.Server
 	done chan struct{}
 }
 
-// Serve begins to answer for h. A socket that a dead process left behind is
-// replaced. A profile that another process serves is an error.
+// Serve begins to answer for h, on the first socket of the profile that no living
+// process has. A socket that a dead one left behind is replaced.
 func Serve(dir string, h Host) (*Server, error) {
-	path := Path(dir)
-	lock, err := os.OpenFile(path+".lock", os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	if err := hold(lock); err != nil {
+	for n := range maxHosts {
+		path := socket(dir, n)
+		lock, err := os.OpenFile(path+".lock", os.O_RDWR|os.O_CREATE, 0o600)
+		if err != nil {
+			return nil, fmt.Errorf("control socket: %w", err)
+		}
+		taken, err := hold(lock)
+		if err == nil && !taken {
+			var s *Server
+			if s, err = serve(path, lock, h); err == nil {
+				return s, nil
+			}
+		}
 		lock.Close()
-		return nil, fmt.Errorf("profile %s is served already (another process holds %s)", dir, lock.Name())
+		if err != nil {
+			return nil, fmt.Errorf("control socket: %w", err)
+		}
 	}
+	return nil, fmt.Errorf("profile %s is served by %d processes already, and no more may", dir, maxHosts)
+}
+
+func serve(path string, lock *os.File, h Host) (*Server, error) {
 	l, err := listen(path)
 	if err != nil {
-		lock.Close()
 		return nil, err
 	}
 	mux := http.NewServeMux()
@@ -83,7 +116,15 @@ func Serve(dir string, h Host) (*Server, error) {
 		v, err := h.Request(r.Context(), "")
 		reply(w, v, err)
 	})
-	s := &Server{lock: lock, http: &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}, done: make(chan struct{})}
+	mux.HandleFunc("POST /orders", func(w http.ResponseWriter, r *http.Request) {
+		var o sdk.Order
+		err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxOrder)).Decode(&o)
+		if err == nil {
+			err = h.Operate(r.Context(), o)
+		}
+		reply(w, struct{}{}, err)
+	})
+	s := &Server{lock: lock, path: path, http: &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}, done: make(chan struct{})}
 	go func() {
 		defer close(s.done)
 		_ = s.http.Serve(l)
@@ -108,6 +149,9 @@ func listen(path string) (net.Listener, error) {
 	return l, nil
 }
 
+// Path is the socket.
+func (s *Server) Path() string { return s.path }
+
 // Close stops answering and removes the socket.
 func (s *Server) Close() {
 	s.http.Close()
@@ -131,22 +175,31 @@ func reply(w http.ResponseWriter, v any, err error) {
 // ErrNotRunning is returned by a Client when nobody serves the profile.
 var ErrNotRunning = errors.New("no host runs this profile")
 
-// Client asks the host of a profile.
+// Client asks a host of a profile.
 type Client struct{ http *http.Client }
 
-// NewClient returns a client for the profile in dir.
+// NewClient returns a client for the profile in dir. It asks the first of its
+// hosts that answers.
 func NewClient(dir string) *Client {
-	path := Path(dir)
 	return &Client{http: &http.Client{
 		Timeout: 5 * time.Second,
 		Transport: &http.Transport{
 			DisableKeepAlives: true,
-			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-				var d net.Dialer
-				return d.DialContext(ctx, "unix", path)
-			},
+			DialContext:       func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx, dir) },
 		},
 	}}
+}
+
+// dial connects to the first socket where somebody listens.
+func dial(ctx context.Context, dir string) (net.Conn, error) {
+	var d net.Dialer
+	c, err := d.DialContext(ctx, "unix", Path(dir))
+	for n := 1; err != nil && n < maxHosts; n++ {
+		if other, dialErr := d.DialContext(ctx, "unix", socket(dir, n)); dialErr == nil {
+			return other, nil
+		}
+	}
+	return c, err
 }
 
 // Status asks what is running.
@@ -159,14 +212,27 @@ func (c *Client) Status(ctx context.Context) (v story.StatusView, err error) {
 func (c *Client) Request(ctx context.Context, id string) (rec record.Request, err error) {
 	path := "/requests"
 	if id != "" {
-		path += "/" + id
+		path += "/" + url.PathEscape(id)
 	}
 	err = c.get(ctx, path, &rec)
 	return rec, err
 }
 
+// Operate gives an order.
+func (c *Client) Operate(ctx context.Context, o sdk.Order) error {
+	body, err := json.Marshal(o)
+	if err != nil {
+		return err
+	}
+	return c.ask(ctx, http.MethodPost, "/orders", body, new(struct{}))
+}
+
 func (c *Client) get(ctx context.Context, path string, v any) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://spillway"+path, nil)
+	return c.ask(ctx, http.MethodGet, path, nil, v)
+}
+
+func (c *Client) ask(ctx context.Context, method, path string, body []byte, v any) error {
+	req, err := http.NewRequestWithContext(ctx, method, "http://spillway"+path, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
@@ -177,9 +243,18 @@ func (c *Client) get(ctx context.Context, path string, v any) error {
 	defer resp.Body.Close()
 	switch resp.StatusCode {
 	case http.StatusOK:
-		return json.NewDecoder(resp.Body).Decode(v)
+		if err := json.NewDecoder(resp.Body).Decode(v); err != nil {
+			return fmt.Errorf("%w: what answers there is none of ours: %w", ErrNotRunning, err)
+		}
+		return nil
 	case http.StatusNotFound:
 		return sdk.ErrNotFound
+	}
+	var said struct {
+		Error string `json:"error"`
+	}
+	if json.NewDecoder(io.LimitReader(resp.Body, maxOrder)).Decode(&said) == nil && said.Error != "" {
+		return errors.New(said.Error)
 	}
 	return fmt.Errorf("host answers with status %d", resp.StatusCode)
 }

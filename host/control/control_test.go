@@ -35,6 +35,13 @@ func (k known) Request(_ context.Context, id string) (record.Request, error) {
 	return record.Request{}, sdk.ErrNotFound
 }
 
+func (k known) Operate(_ context.Context, o sdk.Order) error {
+	if o.Verb != sdk.VerbDisable || o.Target != "a/1" {
+		return errors.New("verb: got " + string(o.Verb))
+	}
+	return nil
+}
+
 // folder is an empty profile.
 func folder(t *testing.T) string {
 	t.Helper()
@@ -45,49 +52,54 @@ func folder(t *testing.T) string {
 	return dir
 }
 
-// TestOneHostAProfile: of many that begin at once one serves, and it is the one
-// who is asked, whatever becomes of the others.
-func TestOneHostAProfile(t *testing.T) {
+// TestHostsOfAProfile: many begin at once, and each has a socket. While one of
+// them is there, it is asked; a further one begins where another has ended.
+func TestHostsOfAProfile(t *testing.T) {
+	const hosts = 16
 	for range 20 {
 		dir := folder(t)
-		const hosts = 16
 		servers := make([]*control.Server, hosts)
-		errs := make([]error, hosts)
 		begin := make(chan struct{})
 		var wg sync.WaitGroup
 		for i := range hosts {
 			wg.Go(func() {
 				<-begin
-				servers[i], errs[i] = control.Serve(dir, known{"req_1"})
+				var err error
+				if servers[i], err = control.Serve(dir, known{"req_1"}); err != nil {
+					t.Error(err)
+				}
 			})
 		}
 		close(begin)
 		wg.Wait()
-		var winner *control.Server
-		for i, s := range servers {
-			switch {
-			case s != nil && winner != nil:
-				s.Close()
-				t.Error("two serve")
-			case s != nil:
-				winner = s
-			case !strings.Contains(errs[i].Error(), dir+" is served already"):
-				t.Errorf("a loser is told %v", errs[i])
+		if t.Failed() {
+			t.FailNow()
+		}
+		paths := map[string]bool{}
+		for _, s := range servers {
+			paths[s.Path()] = true
+		}
+		if len(paths) != hosts || !paths[control.Path(dir)] {
+			t.Errorf("sockets: got %v, want %d with %s", paths, hosts, control.Path(dir))
+		}
+		if _, err := control.Serve(dir, known{}); err == nil || !strings.Contains(err.Error(), dir+" is served by 16 processes already") {
+			t.Errorf("one too many is told %v", err)
+		}
+		for _, s := range servers {
+			if _, err := control.NewClient(dir).Status(t.Context()); err != nil {
+				t.Errorf("nobody is reached: %v", err)
 			}
+			s.Close()
 		}
-		if winner == nil {
-			t.Fatalf("nobody serves: %v", errs)
-		}
-		if _, err := control.NewClient(dir).Status(t.Context()); err != nil {
-			t.Errorf("the winner is not reached: %v", err)
-		}
-		winner.Close()
 		if _, err := control.NewClient(dir).Status(t.Context()); !errors.Is(err, control.ErrNotRunning) {
-			t.Errorf("after its end: got %v, want ErrNotRunning", err)
+			t.Errorf("after the last one's end: got %v, want ErrNotRunning", err)
 		}
 		next, err := control.Serve(dir, known{"req_2"})
 		if err != nil {
-			t.Fatalf("after its end: %v", err)
+			t.Fatalf("after the last one's end: %v", err)
+		}
+		if got := next.Path(); got != control.Path(dir) {
+			t.Errorf("after the last one's end: socket %s", got)
 		}
 		next.Close()
 	}

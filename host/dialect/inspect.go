@@ -154,7 +154,10 @@ func (s *survey) content(raw []byte, deep bool) (calls int, result bool) {
 		case "image", "image_url":
 			s.Shape.Images++
 			s.images += len(w.val)
-		case "document", "file", "input_audio":
+		case "document", "file":
+			s.Shape.Documents++
+			s.documents += len(w.val)
+		case "input_audio":
 			s.documents += len(w.val)
 		}
 	}

@@ -64,14 +64,18 @@ func (x *exchange) inbound(r *http.Request) (host.Inbound, *sdk.Failure) {
 		return host.Inbound{}, sdk.NewFailure(sdk.CodeInvalidRequest, "gateway.body", err.Error())
 	}
 	x.usage = seen.IncludeUsage
-	route, err := x.server.runtime.Resolve(seen.Model, x.dialect)
+	meant, err := x.server.runtime.Resolve(seen.Model, x.dialect)
 	if err != nil {
 		return host.Inbound{}, sdk.NewFailure(sdk.CodeUnknownModel, "gateway.route", err.Error())
+	}
+	demands, f := wants(r.Header, meant.Wants)
+	if f != nil {
+		return host.Inbound{}, f
 	}
 	payload := llm.NewPayload(x.dialect, body, r.Header)
 	payload.Choices = seen.Choices
 	return host.Inbound{
-		Route: route, Payload: payload, Stream: seen.Stream,
+		Route: meant.Route, Wants: demands, Payload: payload, Stream: seen.Stream,
 		MaxTokens: seen.MaxTokens, Effort: seen.Effort, Conversation: seen.Conversation, Shape: seen.Shape,
 	}, nil
 }

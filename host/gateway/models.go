@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// models lists every model under provider/model, and under its own name where
+// models lists the aliases, and every model under provider/model, and under its own name where
 // that is unambiguous, in the format of the client's dialect.
 func (s *Server) models(w http.ResponseWriter, r *http.Request) {
 	var ids []string
@@ -16,6 +16,11 @@ func (s *Server) models(w http.ResponseWriter, r *http.Request) {
 			if !slices.Contains(ids, m.ID) {
 				ids = append(ids, m.ID)
 			}
+		}
+	}
+	for _, name := range s.runtime.Graph().Aliases() {
+		if !slices.Contains(ids, name) {
+			ids = append(ids, name)
 		}
 	}
 	slices.Sort(ids)

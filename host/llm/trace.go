@@ -17,8 +17,8 @@ type Trace struct {
 	store  func(record.Request)
 	notice func(a record.Attempt, before *record.Attempt)
 
-	decided sync.Once
-	leave   func() // see OnDecided
+	begun, decided     sync.Once
+	onBegun, onDecided func() // see On
 
 	mu       sync.Mutex
 	rec      record.Request
@@ -33,22 +33,27 @@ func NewTrace(rec record.Request, store func(record.Request), notice func(a reco
 	return &Trace{store: store, notice: notice, rec: rec}
 }
 
-// OnDecided sets what is called once, when visible content has come or the
-// request has ended: from then on it needs no further decision. It is set
-// before the call is run.
-func (t *Trace) OnDecided(f func()) { t.leave = f }
+// On sets what is called once each, before the call is run. begun comes with the
+// first dispatch, by when the call has been through the whole chain; decided when
+// visible content has come, from when on it needs no further decision. Both have
+// come when the request has ended.
+func (t *Trace) On(begun, decided func()) { t.onBegun, t.onDecided = begun, decided }
 
 // Decided notes that visible content has come.
 func (t *Trace) Decided() {
-	t.decided.Do(func() {
-		if t.leave != nil {
-			t.leave()
-		}
-	})
+	once(&t.begun, t.onBegun)
+	once(&t.decided, t.onDecided)
+}
+
+func once(o *sync.Once, f func()) {
+	if f != nil {
+		o.Do(f)
+	}
 }
 
 // Begin notes a dispatch and returns its number, from 1.
 func (t *Trace) Begin(r sdk.Request) int {
+	once(&t.begun, t.onBegun)
 	d := r.Dispatch
 	t.mu.Lock()
 	kind := d.Kind

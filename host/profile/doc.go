@@ -26,8 +26,10 @@
 // The library below is go.yaml.in/yaml v4, for its syntax, places and comments
 // only. Its v3 reads flows as YAML 1.1, where {port: process.env.PORT ?? 80} is
 // an error, drops rows after a wrong dedent without a word, and places few of
-// its errors. What the original accepts and we do not: lists and mappings as
-// keys, and surrogate pairs written as two \u escapes.
+// its errors. What the original accepts and we do not: lists, mappings
+// and expressions as keys, a flow that begins right behind its colon ({a:[1]}),
+// anchors with other letters than a to z, and outside of JSON surrogate pairs
+// written as two \u escapes.
 //
 // An expression is a scalar tagged !!js or !env. It is carried through
 // composition as it stands and evaluated only when an entry starts, and only if

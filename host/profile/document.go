@@ -13,7 +13,11 @@ import (
 // document reads the syntax of the whole file, so that nothing after the first
 // document goes unnoticed.
 func (p *parser) document() (*yaml.Node, error) {
-	loader, err := yaml.NewLoader(bytes.NewReader(readable(p.layer.Data)))
+	text, err := p.readable()
+	if err != nil {
+		return nil, err
+	}
+	loader, err := yaml.NewLoader(bytes.NewReader(text))
 	if err != nil {
 		return nil, p.syntax(err)
 	}
@@ -30,21 +34,11 @@ func (p *parser) document() (*yaml.Node, error) {
 	case err != nil:
 		return nil, p.syntax(err)
 	}
-	return nil, p.errorAt(next.Line, 0, "a second document begins", "one document a file, so no --- or ... below the first line of it")
+	return nil, p.secondDocument(next.Line)
 }
 
-// readable returns data as the YAML library needs it: it knows 1.1 as the only
-// version, and drops the line end of a block scalar that the file's end cuts
-// off.
-func readable(data []byte) []byte {
-	text := bytes.Clone(data)
-	if !bytes.HasSuffix(text, []byte("\n")) {
-		text = append(text, '\n')
-	}
-	if rest := bytes.TrimPrefix(text, []byte("\ufeff")); bytes.HasPrefix(rest, []byte("%YAML 1.2")) {
-		rest[0] = '#'
-	}
-	return text
+func (p *parser) secondDocument(line int) error {
+	return p.errorAt(line, 0, "a second document begins", "one document a file, so no --- or ... below the first line of it")
 }
 
 // characters refuses bytes that are no YAML, which the library does not place.
@@ -55,7 +49,7 @@ func (p *parser) characters() error {
 		rest = rest[size:]
 		switch {
 		case r == utf8.RuneError && size == 1:
-			return p.errorAt(line, column, "not UTF-8 text", "")
+			return p.errorAt(line, column, "not UTF-8 text", "text in UTF-8")
 		case r == '\n':
 			line, column = line+1, 0
 		case r < ' ' && r != '\t' && r != '\r', r >= 0x7f && r < 0xa0 && r != 0x85, r == 0xfffe, r == 0xffff:
@@ -64,27 +58,4 @@ func (p *parser) characters() error {
 		column++
 	}
 	return nil
-}
-
-// syntax says in our words what the YAML library found.
-func (p *parser) syntax(err error) error {
-	le, ok := errors.AsType[*yaml.LoadError](err)
-	if !ok {
-		return p.errorAt(0, 0, "not YAML: "+err.Error(), "")
-	}
-	lines := bytes.Split(p.layer.Data, []byte("\n"))
-	if n := le.Mark.Line; n > 0 && n <= len(lines) {
-		rest := bytes.TrimLeft(lines[n-1], " ")
-		if bytes.HasPrefix(bytes.TrimPrefix(rest, []byte("-")), []byte("\t")) {
-			return p.errorAt(n, 1+len(lines[n-1])-len(rest), "a tab in the indentation", "spaces")
-		}
-	}
-	message := "not YAML: " + le.Message
-	if le.ContextMsg != "" {
-		message += " " + le.ContextMsg
-		if from := le.ContextMark.Line; from > 0 && from != le.Mark.Line {
-			message += fmt.Sprintf(" that begins on line %d", from)
-		}
-	}
-	return p.errorAt(le.Mark.Line, le.Mark.Column, message, "")
 }

@@ -117,12 +117,13 @@ func (l leaf) entry(id string, env Lookup) Entry {
 		if !ok {
 			at = l.row.Pos()
 		}
-		e.Err = &Error{Pos: at, Message: fmt.Sprintf("entry %q has no module: name is %s", clip(id, maxShown), clip(name.code(), maxShown)), Allowed: "the name of a built-in module or of a file in plugins/"}
+		message := "no module: there is no name"
+		if name != nil {
+			message = "no module: name is " + clip(name.code(), maxShown)
+		}
+		e.Err = &Error{Pos: at, Message: message, Allowed: "the name of a built-in module or of a file in plugins/"}
 		return e
 	}
 	e.Config, e.Unset, e.Err = l.row.Resolve(env)
-	if e.Err != nil {
-		e.Err = fmt.Errorf("entry %q: %w", clip(id, maxShown), e.Err)
-	}
 	return e
 }

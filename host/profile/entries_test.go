@@ -47,21 +47,21 @@ func TestEntries(t *testing.T) {
 			want: []string{`m={}`, `m-3={}`, `m-2={}`, `m-4={}`, `q={}`}},
 		{name: "no module", base: "- {id: a}\n- {id: b, name: 5}\n- {id: c, name: !!js \"'x'\"}\n- {id: d, name: ''}\n",
 			want: []string{
-				`a: cordis.yml:1:3: entry "a" has no module: name is undefined (allowed: the name of a built-in module or of a file in plugins/)`,
-				`b: cordis.yml:2:11: entry "b" has no module: name is 5 (allowed: the name of a built-in module or of a file in plugins/)`,
-				`c: cordis.yml:3:11: entry "c" has no module: name is {"__jsExpr":"'x'"} (allowed: the name of a built-in module or of a file in plugins/)`,
-				`d: cordis.yml:4:11: entry "d" has no module: name is "" (allowed: the name of a built-in module or of a file in plugins/)`,
+				`a: cordis.yml:1:3: no module: there is no name (allowed: the name of a built-in module or of a file in plugins/)`,
+				`b: cordis.yml:2:11: no module: name is 5 (allowed: the name of a built-in module or of a file in plugins/)`,
+				`c: cordis.yml:3:11: no module: name is {"__jsExpr":"'x'"} (allowed: the name of a built-in module or of a file in plugins/)`,
+				`d: cordis.yml:4:11: no module: name is "" (allowed: the name of a built-in module or of a file in plugins/)`,
 			}},
 		{name: "items that are no rows", base: "- hello\n- {id: a, name: m}\n- {id: g, group: 1, config: [5]}\n",
 			want: []string{`entry: cordis.yml:1:3: an entry is text (allowed: a mapping with keys such as id, name, config)`, `a={}`,
 				`entry-2: cordis.yml:3:30: an entry is a number (allowed: a mapping with keys such as id, name, config)`}},
 		{name: "an expression we cannot evaluate fails its entry alone", base: "- {id: a, name: m, config: {x: [1, !!js 1 + 2]}}\n- {id: b, name: m}\n",
-			want: []string{`a: entry "a": cordis.yml:1:36: this expression cannot be evaluated here (allowed: ` + exprForms + `)`, `b={}`}},
+			want: []string{`a: cordis.yml:1:36: this expression cannot be evaluated here (allowed: ` + exprForms + `)`, `b={}`}},
 		{name: "all of them are told", base: "- id: a\n  name: m\n  config:\n    x: !!js 1 + 2\n    y: {z: !!js f()}\n",
-			want: []string{`a: entry "a": cordis.yml:4:8: this expression cannot be evaluated here (allowed: ` + exprForms + ")\n" +
+			want: []string{`a: cordis.yml:4:8: this expression cannot be evaluated here (allowed: ` + exprForms + ")\n" +
 				`cordis.yml:5:12: this expression cannot be evaluated here (allowed: ` + exprForms + `)`}},
 		{name: "a number that JSON lacks", base: "- {id: a, name: m, config: {x: .inf}}\n",
-			want: []string{`a: entry "a": cordis.yml:1:32: Infinity cannot be passed to a module (allowed: a finite number)`}},
+			want: []string{`a: cordis.yml:1:32: Infinity cannot be passed to a module (allowed: a finite number)`}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

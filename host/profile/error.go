@@ -2,7 +2,9 @@ package profile
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 )
 
@@ -35,7 +37,20 @@ type Error struct {
 	Pos     Pos
 	Message string
 	Allowed string // what would be right, "" if Message says it all
+	Err     error  // of the file system, if that is why
 }
+
+// unreadable refuses a file that the file system does not give.
+func unreadable(at Pos, err error) *Error {
+	reason := err
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		reason = e.Err
+	}
+	return &Error{Pos: at, Message: "cannot be read: " + reason.Error(), Err: err}
+}
+
+// Unwrap gives the file system's error, if there is one.
+func (e *Error) Unwrap() error { return e.Err }
 
 // Error gives "file:line:column: message (allowed: …)".
 func (e *Error) Error() string {

@@ -1,7 +1,9 @@
 package profile
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -38,6 +40,22 @@ func Dir(home, profile string) (string, error) {
 		return "", err
 	}
 	return filepath.Join(home, "profiles", profile), nil
+}
+
+// CheckState refuses a profile in whose folder something else stands in the
+// place of the state's. None is right: it is made when it is needed. The error
+// is an [*Error].
+func CheckState(dir string) error {
+	at := Pos{File: filepath.Join(dir, StateDir)}
+	switch info, err := os.Stat(at.File); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return unreadable(at, err)
+	case !info.IsDir():
+		return &Error{Pos: at, Message: "a file, not a folder", Allowed: "a folder, or nothing: it is made when it is needed"}
+	}
+	return nil
 }
 
 // CheckName refuses what cannot be the name of a profile.

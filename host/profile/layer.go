@@ -54,24 +54,28 @@ func parseList(l Layer, what string) (*List, error) {
 	return &List{pos: file, rows: root.items}, nil
 }
 
-// ReadLayer reads a layer's file. The error wraps fs.ErrNotExist if there is
-// none.
+// ReadLayer reads a layer's file. The error is an [*Error], which wraps
+// fs.ErrNotExist if there is no file.
 func ReadLayer(name, file string) (Layer, error) {
+	at := Pos{Layer: name, File: file}
+	// Before it is opened: opening a pipe waits for whoever writes to it.
+	switch info, err := os.Stat(file); {
+	case err != nil:
+		return Layer{}, unreadable(at, err)
+	case info.IsDir():
+		return Layer{}, &Error{Pos: at, Message: "a folder, not a file"}
+	case !info.Mode().IsRegular():
+		return Layer{}, &Error{Pos: at, Message: "not a regular file"}
+	}
 	f, err := os.Open(file)
 	if err != nil {
-		return Layer{}, err
+		return Layer{}, unreadable(at, err)
 	}
 	defer f.Close()
-	switch info, err := f.Stat(); {
-	case err != nil:
-		return Layer{}, err
-	case !info.Mode().IsRegular():
-		return Layer{}, &Error{Pos: Pos{Layer: name, File: file}, Message: "not a regular file"}
-	}
 	// One byte more than is allowed, so that parsing refuses it by its size.
 	data, err := io.ReadAll(io.LimitReader(f, MaxFile+1))
 	if err != nil {
-		return Layer{}, err
+		return Layer{}, unreadable(at, err)
 	}
 	return Layer{Name: name, File: file, Data: data}, nil
 }

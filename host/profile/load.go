@@ -30,7 +30,7 @@ type Options struct {
 // Load reads the profile in dir. Its layers are, in order: the bundle, the
 // base, the profile's patch, the home patch, the overlays. A file that does not
 // exist is no layer. The error tells everything that is wrong with every layer,
-// each an [*Error] or one of the file system's.
+// each an [*Error] unless the folder is missing.
 func Load(dir string, o Options) (*Profile, error) {
 	p, errs := Survey(dir, o)
 	if len(errs) > 0 {

@@ -101,8 +101,8 @@ func TestLoadTellsEverything(t *testing.T) {
 	want := strings.Join([]string{
 		filepath.Join(dir, BaseFile) + `:1:1: the file holds a mapping (allowed: a list of entries, each beginning with "- ")`,
 		filepath.Join(dir, PatchFile) + ": the file holds nothing (allowed: write [] for no patches)",
-		filepath.Join(home, PatchFile) + ":2:1: not YAML: did not find expected ',' or '}' while parsing a flow mapping that begins on line 1",
-		filepath.Join(home, "folder.yml") + ": not a regular file",
+		filepath.Join(home, PatchFile) + ":1:3: { is never closed (allowed: } at its end)",
+		filepath.Join(home, "folder.yml") + ": a folder, not a file",
 	}, "\n")
 	if diff := cmp.Diff(want, err.Error()); diff != "" {
 		t.Errorf("error (-want +got):\n%s", diff)

@@ -123,7 +123,7 @@ func (p *parser) mapping(v *Value, n *yaml.Node) error {
 // scalar fills v with the meaning of a scalar.
 func (p *parser) scalar(v *Value, n *yaml.Node, tag string) error {
 	const quoted = yaml.SingleQuotedStyle | yaml.DoubleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
-	s, ok := n.Value, true
+	s, ok := showBreaks.Replace(n.Value), true
 	absent := s == "" && n.Style&quoted == 0
 	switch tag {
 	case "":
@@ -133,7 +133,9 @@ func (p *parser) scalar(v *Value, n *yaml.Node, tag string) error {
 			v.resolvePlain(s)
 		}
 	case "!", "!!str":
-		v.kind, v.text = kindText, s
+		if tag == "!!str" || !absent {
+			v.kind, v.text = kindText, s
+		}
 	case "!!null":
 		ok = absent || v.asNull(s)
 	case "!!bool":
@@ -142,6 +144,10 @@ func (p *parser) scalar(v *Value, n *yaml.Node, tag string) error {
 		ok = v.asInt(s)
 	case "!!float":
 		ok = v.asFloat(s)
+	case "!!map":
+		v.kind, ok = kindMap, absent
+	case "!!seq":
+		v.kind, ok = kindList, absent
 	case "!!js":
 		v.kind, v.text = kindExpr, s
 		ok = !absent
@@ -179,6 +185,10 @@ func tagForms(tag string) string {
 		return "true or false"
 	case "int":
 		return "a whole number such as 5, -5, 0x1F, 0o17 or 0b11"
+	case "map":
+		return "a mapping or nothing"
+	case "seq":
+		return "a list or nothing"
 	case "float":
 		return "a number such as 1.5, 1e3, .inf or .nan"
 	case "js":

@@ -42,7 +42,7 @@ type limitError struct{ rule, text string }
 func (e *limitError) Error() string { return e.text }
 
 var (
-	errFirstContent = &limitError{"limit.first_content", "no content in time"}
+	errFirstContent = &limitError{sdk.RuleFirstContent, "no content in time"}
 	errIdle         = &limitError{"limit.idle", "no further content in time"}
 	errTotal        = &limitError{"limit.total", "the answer took too long"}
 	errAfterFinish  = &limitError{"limit.after_finish", "the answer had finished"}

@@ -84,7 +84,7 @@ func (p *Provider) Name() string { return p.name }
 
 // Catalogue is the provider as plugins see it.
 func (p *Provider) Catalogue() sdk.Provider {
-	c := sdk.Provider{Name: p.name, Keys: slices.Clone(p.prints), Loopback: p.local}
+	c := sdk.Provider{Name: p.name, Keys: slices.Clone(p.prints), Egress: p.data.Egress, Loopback: p.local}
 	for _, m := range p.data.Models {
 		c.Models = append(c.Models, m.catalogue())
 	}

@@ -23,6 +23,7 @@ type Vendor struct {
 	KeyEnv    []string          `yaml:"key_env" json:"key_env,omitempty"`
 	Pass      []string          `yaml:"pass" json:"pass,omitempty"` // client headers it understands
 	Models    []Model           `yaml:"models" json:"models,omitempty"`
+	Egress    string            `yaml:"egress" json:"egress,omitempty"` // where prompts go, for contracts
 	Quirks    dialect.Quirks    `yaml:"quirks" json:"quirks,omitzero"`
 }
 

@@ -38,7 +38,7 @@ func (t *teller) chart() bool {
 	total := t.clock.span(whole)
 	name, took, outcome := 0, columns(total), 0
 	for i := range rows {
-		r := t.chartRow(&t.rec.Attempts[i])
+		r := t.chartRow(i)
 		name, took, outcome = max(name, columns(r.name)), max(took, columns(r.took)), max(outcome, columns(r.outcome))
 		rows[i] = r
 	}
@@ -76,26 +76,29 @@ func (t *teller) draw(l line) {
 	t.gap()
 }
 
-func (t *teller) chartRow(a *record.Attempt) chartRow {
+func (t *teller) chartRow(i int) chartRow {
+	a := &t.rec.Attempts[i]
 	r := chartRow{attempt: a, name: clip(safe(strconv.Itoa(a.N)+" "+a.Route.String()), t.width*2/5)}
 	if a.Outcome != "" {
 		r.took = t.clock.span(time.Duration(a.Took))
 	}
-	r.mark, r.outcome = t.mark(a)
+	r.mark, r.outcome = t.mark(i)
 	r.outcome = clip(safe(r.outcome), t.width/4)
 	return r
 }
 
-// mark is an attempt's outcome as a sign and in words.
-func (t *teller) mark(a *record.Attempt) (span, string) {
-	switch a.Outcome {
-	case record.AttemptOK:
+// mark is the outcome of attempt i as a sign and in words.
+func (t *teller) mark(i int) (span, string) {
+	a := &t.rec.Attempts[i]
+	v, _ := t.words.verdict(a)
+	switch {
+	case a.Outcome == record.AttemptOK:
 		return text(green, "✓"), t.words.answered
-	case record.AttemptCancelled, record.AttemptFailed:
-		v, _ := t.words.verdict(a)
-		if a.Outcome == record.AttemptCancelled {
-			return text(yellow, "–"), v.is
-		}
+	case t.movedOn(i):
+		return text(yellow, "–"), t.words.left
+	case a.Outcome == record.AttemptCancelled:
+		return text(yellow, "–"), v.is
+	case a.Outcome == record.AttemptFailed:
 		return text(red, "✗"), v.is
 	}
 	return text(yellow, "…"), t.words.running

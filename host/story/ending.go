@@ -76,21 +76,31 @@ func (t *teller) failed(took string) string {
 	f := t.rec.Failure
 	if f != nil && f.Code.Class() == sdk.ClassCaller {
 		says := fmt.Sprintf(w.callersFault, t.cause())
-		if f.Message != "" && vendorSpoke(f.Status, f.Rule) {
+		switch {
+		case f.Message != "" && vendorSpoke(f.Status, f.Rule):
 			says += t.words.semicolon + w.verbatim
+		case t.rec.Dialect != "" && f.Rule == "brain.capability":
+			says += t.words.semicolon + fmt.Sprintf(w.told, statusLine(http.StatusBadRequest)) + t.words.comma + w.never
 		}
 		return says
 	}
 	says := fmt.Sprintf(w.failed, took, t.cause())
 	// Only the gateway speaks a dialect to its caller, and 503 is what it says.
 	if t.rec.Dialect != "" {
-		status := strconv.Itoa(http.StatusServiceUnavailable) + " " + http.StatusText(http.StatusServiceUnavailable)
-		says += t.words.semicolon + fmt.Sprintf(w.told, status)
+		says += t.words.semicolon + fmt.Sprintf(w.told, statusLine(http.StatusServiceUnavailable))
 	}
-	if at := t.retryAt(); !at.IsZero() {
+	switch at := t.retryAt(); {
+	case !at.IsZero():
 		says += t.words.comma + fmt.Sprintf(w.again, t.clock.moment(at), t.clock.apart(at))
+	case f != nil && f.Code.Class() == sdk.ClassDeterministic && t.rec.Dialect != "":
+		says += t.words.comma + w.never
 	}
 	return says
+}
+
+// statusLine is a status as HTTP says it.
+func statusLine(status int) string {
+	return strings.TrimSpace(strconv.Itoa(status) + " " + http.StatusText(status))
 }
 
 // retryAt is when the caller was told to come back.
@@ -113,5 +123,9 @@ func (t *teller) cause() string {
 	if f == nil {
 		return t.words.ending.unknown
 	}
-	return t.words.named(t.words.wording(f.Code, f.Scope, f.Cause).is, f.Code)
+	says := t.words.find(causes, f.Rule)
+	if says == "" {
+		says = t.words.wording(f.Code, f.Scope, f.Cause).is
+	}
+	return t.words.named(says, f.Code)
 }

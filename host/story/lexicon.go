@@ -12,6 +12,7 @@ type lexicon struct {
 	quote                         string // text
 
 	units          unitWords
+	sources        sourceWords
 	ago, ahead     string // duration
 	untilLeft      string // moment, duration
 	untilOver      string // moment
@@ -25,16 +26,26 @@ type lexicon struct {
 	ending         endingWords
 	notice         noticeWords
 	status         statusWords
+	judged         judgedWords
 	waiting, flows string // legend of the drawing
 	held           string // the same: a wait before asking
 	answered       string // an attempt that worked, beside its bar
 	running        string // one that runs
+	left           string // one that was not waited for
 }
 
 // unitWords follow a number.
 type unitWords struct{ ms, s, min, h, d string }
 
-type scopeWords struct{ route, vendor, key string }
+// sourceWords say where a vendor's hint stood.
+type sourceWords struct {
+	message, body, own string
+	header             string // name
+}
+
+type scopeWords struct{ route, vendor, key, limit string }
+
+type verbWords struct{ disable, pin, drain string }
 
 type stateWords struct{ open, halfOpen, closed string }
 
@@ -70,6 +81,7 @@ type labelWords struct {
 
 type factWords struct {
 	waited       string // duration
+	movedOn      string // duration
 	after        string // what was answered, duration
 	noAnswer     string // duration
 	unheard      string // duration
@@ -83,7 +95,8 @@ type factWords struct {
 	atFirst      string // code in words
 	wait         string // duration
 	back         string // moment, distance
-	hintFrom     string // source
+	again        string // a test that failed: what is paused, until when
+	early        string // a pause that ends before the moment that the vendor named
 	damaged      string // count
 	noVendor     string
 	pluginAnswer string
@@ -96,7 +109,9 @@ type factWords struct {
 
 type nextWords struct {
 	retry    string
-	wait     string
+	later    string // duration
+	wait     string // duration
+	left     string // duration
 	failover string // route
 	key      string // provider
 	fallback string // route
@@ -116,6 +131,7 @@ type endingWords struct {
 	unknown         string // a failure that the record does not name
 	told            string // status
 	again           string // moment, distance
+	never           string
 	midstream       string // duration, failure in words
 	cancelled       string // duration
 	cancelledMiddle string // duration
@@ -136,6 +152,12 @@ type noticeWords struct {
 type statusWords struct {
 	listening, up, off, refused                             string // address; duration; none; reason
 	health                                                  string // plugin
+	orders                                                  string // plugin
+	verb, note                                              string // columns
+	verbs                                                   verbWords
+	everyKey                                                string // why a model or vendor is halted
+	endless                                                 string // an order without an end
+	untilLeft                                               string // moment, duration
 	healthy                                                 string
 	plugins, entries, providers                             string // headings
 	nothing                                                 string // an empty list
@@ -145,6 +167,7 @@ type statusWords struct {
 	scopes                                                  scopeWords
 	states                                                  stateWords
 	down                                                    string
+	output                                                  string // plugin
 	over                                                    string // a pause that has ended
 	failures                                                string // count
 	trips                                                   string // count

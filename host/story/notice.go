@@ -50,7 +50,7 @@ func Notice(a record.Attempt, prev *record.Attempt, o Options) string {
 // why is what led to a: the failure before it, else who was passed over.
 func (w *lexicon) why(a record.Attempt, prev *record.Attempt) string {
 	switch {
-	case prev != nil && prev.Code != "":
+	case prev != nil && prev.Code != "" && prev.Outcome != record.AttemptCancelled:
 		v, code := w.verdict(prev)
 		return name(prev.Route) + " " + w.named(v.does, code)
 	case len(a.Skipped) > 0:

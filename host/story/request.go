@@ -112,6 +112,12 @@ func (t *teller) length() time.Duration {
 	return max(whole, 0)
 }
 
+// movedOn reports whether attempt i was given up by the plugin and not by the
+// caller: the request went on.
+func (t *teller) movedOn(i int) bool {
+	return t.rec.Attempts[i].Outcome == record.AttemptCancelled && i+1 < len(t.rec.Attempts)
+}
+
 // judged is what an attempt's failure was taken for in the end.
 func judged(a *record.Attempt) (sdk.Code, sdk.Scope) {
 	code, scope := a.Code, a.Scope

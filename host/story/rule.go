@@ -8,11 +8,14 @@ import (
 // ruleWords has words for what decided a code, by how the rule's name begins.
 // %s stands for the rest of the name.
 type ruleWords struct {
-	header, status, phrase, pattern, shape, finish, client, socket string
-	field                                                          string // of a vendor's table: two %s, field and value
-	firstContent, idle, total                                      string
-	silence                                                        string // is added
-	other                                                          string
+	header, status, pattern, finish, client, socket string
+	wording, phrase                                 string // what a rule of wording recognises; its name, where that is not known
+	page                                            string // its status
+	form, shape                                     string // what the answer looks like; its name, where that is not known
+	field                                           string // of a vendor's table: two %s, field and value
+	firstContent, idle, total                       string
+	silence                                         string // is added
+	other                                           string
 }
 
 // rule is what decided a code, in words; "" if there is nothing to say.
@@ -47,10 +50,19 @@ func (w *lexicon) ruleName(name string) string {
 	case "status":
 		return fmt.Sprintf(r.status, rest)
 	case "phrase":
+		if says := w.find(phrases, strings.TrimSuffix(rest, "-zh")); says != "" {
+			return fmt.Sprintf(r.wording, says)
+		}
 		return fmt.Sprintf(r.phrase, rest)
 	case "pattern":
 		return fmt.Sprintf(r.pattern, rest)
 	case "shape":
+		if status, ok := strings.CutPrefix(rest, "page status:"); ok {
+			return fmt.Sprintf(r.form, fmt.Sprintf(r.page, status))
+		}
+		if says := w.find(shapes, rest); says != "" {
+			return fmt.Sprintf(r.form, says)
+		}
 		return fmt.Sprintf(r.shape, rest)
 	case "finish":
 		return fmt.Sprintf(r.finish, rest)
@@ -67,7 +79,7 @@ func (w *lexicon) ruleName(name string) string {
 
 // ours lists how rules begin whose message the host has written, not the vendor.
 var ours = []string{
-	"socket:", "limit.", "caller", "stream", "plugin.", "dialect.", "provider.", "gateway.", "llm.", "brain.", "shape:no content",
+	"socket:", "limit.", "caller", "stream", "plugin.", "dialect.", "provider.", "gateway.", "llm.", "brain.", "failover.", "shape:no content",
 }
 
 // vendorSpoke reports whether a message that the rule came with is the vendor's.

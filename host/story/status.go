@@ -10,15 +10,17 @@ import (
 	"spillway/sdk"
 )
 
-// Status writes the state of a host: where it listens, the health that its
-// plugins report, the plugins themselves, the entries of the profile that do
-// not run, and the providers. The error is that of w.
+// Status writes the state of a host: where it listens, what a person ordered,
+// the health that its plugins report, the plugins themselves, the entries of the
+// profile that do not run, and the providers. The error is that of w.
 func Status(w io.Writer, s StatusView, o Options) error {
 	b := &board{page: newPage(o), words: o.words(), clock: o.clock()}
 	b.top(s)
+	b.orders(s.Plugins)
 	b.healths(s.Plugins)
 	if s.Uptime != 0 {
 		b.plugins(s.Plugins)
+		b.outputs(s.Plugins)
 	}
 	b.broken(s.Entries)
 	b.providers(s.Providers)
@@ -74,31 +76,64 @@ func (b *board) health(p PluginView) {
 	rows := make([][]span, len(p.Targets))
 	for i, t := range p.Targets {
 		state, st := b.words.state(t.State)
-		since, left := "", ""
-		if !t.Since.IsZero() {
-			since = b.clock.apart(t.Since)
-		}
-		switch {
-		case t.Until.IsZero():
-		case t.Until.After(b.clock.now):
-			left = b.clock.span(t.Until.Sub(b.clock.now))
-		default:
-			left = w.over
-		}
 		rows[i] = []span{
-			text(plain, b.words.scope(t.Scope)), text(plain, t.Target), text(st, state), text(plain, since),
-			text(plain, left), text(plain, string(t.Code)), text(plain, b.why(t)),
+			text(plain, b.words.scope(t)), text(plain, t.Target), text(st, state), text(plain, b.since(t.Since)),
+			text(plain, b.until(t.Until)), text(plain, string(t.Code)), text(plain, b.why(t)),
 		}
 	}
 	b.heading(fmt.Sprintf(w.health, p.Entry))
 	b.table([]string{w.scope, w.target, w.state, w.since, w.until, w.code, w.why}, rows)
 }
 
+func (b *board) since(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return b.clock.apart(t)
+}
+
+// until is a moment to come with what is left until then.
+func (b *board) until(t time.Time) string {
+	switch {
+	case t.IsZero():
+		return ""
+	case t.After(b.clock.now):
+		return fmt.Sprintf(b.words.status.untilLeft, b.clock.moment(t), b.clock.span(t.Sub(b.clock.now)))
+	}
+	return b.words.status.over
+}
+
+// orders shows what a person ordered, with each target as it is typed.
+func (b *board) orders(list []PluginView) {
+	w := &b.words.status
+	for _, p := range list {
+		if len(p.Orders) == 0 {
+			continue
+		}
+		rows := make([][]span, len(p.Orders))
+		for i, o := range p.Orders {
+			until := w.endless
+			if !o.Until.IsZero() {
+				until = b.until(o.Until)
+			}
+			rows[i] = []span{
+				text(yellow, b.words.verb(o.Verb)), text(plain, o.Target), text(plain, b.since(o.At)),
+				text(plain, until), text(plain, sentence(o.Note)),
+			}
+		}
+		b.heading(fmt.Sprintf(w.orders, p.Entry))
+		b.table([]string{w.verb, w.target, w.since, w.until, w.note}, rows)
+	}
+}
+
 // why is a target's state in words.
 func (b *board) why(t sdk.TargetStatus) string {
 	w := b.words
 	var parts []string
-	if t.Code != "" {
+	switch {
+	case t.Code == sdk.CodeRateLimit && t.Scope != sdk.ScopeKey && t.Trips > 0:
+		parts = append(parts, w.status.everyKey)
+	case t.Code != "":
 		parts = append(parts, w.wording(t.Code, t.Scope, "").is)
 	}
 	if rule := w.rule(t.Reason); rule != "" {
@@ -132,6 +167,28 @@ func (b *board) plugins(list []PluginView) {
 		return
 	}
 	b.table([]string{w.entry, w.version, w.pid, w.upFor, w.restarts, w.bypassed, w.trouble}, rows)
+}
+
+const (
+	// lately is how long after a restart the words of the plugin matter.
+	lately = 10 * time.Minute
+	// maxOutput is how many of its last lines are shown: a panic is among them.
+	maxOutput = 6
+)
+
+// outputs shows the last lines of the plugins that are down or were restarted
+// lately.
+func (b *board) outputs(list []PluginView) {
+	for _, p := range list {
+		restarted := p.Restarts > 0 && b.clock.now.Sub(p.Since) < lately
+		if len(p.Output) == 0 || p.Up && !restarted {
+			continue
+		}
+		b.heading(fmt.Sprintf(b.words.status.output, p.Entry))
+		for _, l := range p.Output[max(len(p.Output)-maxOutput, 0):] {
+			b.put(line{text(plain, "  ")}, line{text(plain, "    ")}, text(faint, sentence(l)))
+		}
+	}
 }
 
 func (b *board) broken(list []EntryView) {

@@ -2,7 +2,6 @@ package story
 
 import (
 	"fmt"
-	"net/http"
 	"strconv"
 	"strings"
 	"time"
@@ -50,9 +49,11 @@ func (s *step) fact(label string, st style, says string) {
 	)
 }
 
-// quote writes a message on one line.
+// maxQuote is how many lines of a message are shown.
+const maxQuote = 3
+
 func (s *step) quote(label, format, says string) {
-	room := s.width - 6 - s.words.labels.columns - columns(fmt.Sprintf(format, ""))
+	room := maxQuote*(s.width-6-s.words.labels.columns) - columns(fmt.Sprintf(format, ""))
 	s.fact(label, plain, fmt.Sprintf(format, clip(message(says), room)))
 }
 
@@ -72,7 +73,8 @@ func (t *teller) attempt(i int, last bool) {
 	w := t.words
 	s := step{teller: t, last: last}
 	s.title(strconv.Itoa(a.N), t.heading(i))
-	if r := w.reason(a.Reason); r != "" && a.Reason != "head" {
+	// What the step before has told as its next one is not repeated.
+	if r := w.reason(a.Reason); r != "" && a.Reason != "head" && (i == 0 || t.rec.Attempts[i-1].Why != a.Reason) {
 		s.fact(w.labels.because, plain, r)
 	}
 	s.skips(a.Skipped)
@@ -82,7 +84,7 @@ func (t *teller) attempt(i int, last bool) {
 	if a.Delay > 0 {
 		s.fact(w.labels.waited, yellow, fmt.Sprintf(w.facts.waited, t.clock.span(time.Duration(a.Delay))))
 	}
-	s.answer(a)
+	s.answer(i)
 	if a.Malformed > 0 {
 		s.fact(w.labels.damaged, yellow, fmt.Sprintf(w.facts.damaged, a.Malformed))
 	}
@@ -92,6 +94,7 @@ func (t *teller) attempt(i int, last bool) {
 	if a.Code != "" {
 		s.failure(a)
 	}
+	s.circuits(a.Circuits, a.ResetAt)
 	s.onward(i)
 }
 
@@ -127,12 +130,15 @@ func (t *teller) heading(i int) string {
 }
 
 // answer tells what came back, and when.
-func (s *step) answer(a *record.Attempt) {
+func (s *step) answer(i int) {
+	a := &s.rec.Attempts[i]
 	f, label := &s.words.facts, s.words.labels.answer
 	took, content := s.clock.span(time.Duration(a.Took)), s.clock.span(time.Duration(a.FirstContent))
 	switch {
 	case a.Outcome == "":
 		s.fact(label, yellow, f.stillRunning)
+	case s.movedOn(i):
+		s.fact(label, yellow, fmt.Sprintf(f.movedOn, took))
 	case a.Outcome == record.AttemptCancelled:
 		s.fact(label, yellow, fmt.Sprintf(f.gaveUp, took))
 	case a.Code == "" && a.FirstContent > 0 && a.FirstContent < a.Took:
@@ -142,8 +148,7 @@ func (s *step) answer(a *record.Attempt) {
 	case a.Committed:
 		s.fact(label, red, fmt.Sprintf(f.broke, content, took))
 	case a.Status != 0:
-		status := strings.TrimSpace(strconv.Itoa(a.Status) + " " + http.StatusText(a.Status))
-		s.fact(label, red, fmt.Sprintf(f.after, status, took))
+		s.fact(label, red, fmt.Sprintf(f.after, statusLine(a.Status), took))
 	case a.Sent.IsZero():
 		s.fact(label, red, f.notSent)
 	case a.Code == sdk.CodeTimeout:

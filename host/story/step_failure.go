@@ -28,12 +28,26 @@ func (s *step) failure(a *record.Attempt) {
 	if says := s.concerns(a); says != "" {
 		s.fact(l.concerns, plain, says)
 	}
-	for _, c := range a.Circuits {
+}
+
+// circuits tells what an attempt's end has closed or freed. back is when the
+// vendor said that it would be back, zero if it said nothing.
+func (s *step) circuits(list []sdk.Change, back time.Time) {
+	w, l := s.words, &s.words.labels
+	for _, c := range list {
 		says := w.target(c.Target)
 		switch c.To {
 		case sdk.CircuitOpen:
 			if !c.Until.IsZero() {
 				says += w.comma + s.clock.until(c.Until)
+			}
+			if c.From == sdk.CircuitHalfOpen {
+				says = fmt.Sprintf(w.facts.again, says)
+			}
+			// A vendor's word that is believed is that of the first.
+			if !c.Until.IsZero() && back.Sub(c.Until) > time.Minute {
+				says += w.semicolon + w.facts.early
+				back = time.Time{}
 			}
 			s.fact(l.paused, yellow, says)
 		case sdk.CircuitHalfOpen:
@@ -63,9 +77,14 @@ func (s *step) meaning(a *record.Attempt) string {
 	return says
 }
 
+// soon is the longest wait that is told by its length alone.
+const soon = 2 * time.Minute
+
 func (s *step) hint(a *record.Attempt) string {
 	w, says := s.words, ""
 	switch {
+	case a.RetryAfter > 0 && time.Duration(a.RetryAfter) <= soon:
+		says = fmt.Sprintf(w.facts.wait, s.clock.span(time.Duration(a.RetryAfter)))
 	case !a.ResetAt.IsZero():
 		says = fmt.Sprintf(w.facts.back, s.clock.moment(a.ResetAt), s.clock.apart(a.ResetAt))
 	case a.RetryAfter > 0:
@@ -73,10 +92,25 @@ func (s *step) hint(a *record.Attempt) string {
 	default:
 		return ""
 	}
-	if a.HintSource != "" {
-		says += w.comma + fmt.Sprintf(w.facts.hintFrom, a.HintSource)
+	if from := w.source(a.HintSource); from != "" {
+		says += w.comma + from
 	}
 	return says
+}
+
+// source is where a hint stood, in words.
+func (w *lexicon) source(name string) string {
+	switch name {
+	case "":
+		return ""
+	case "message":
+		return w.sources.message
+	case "body":
+		return w.sources.body
+	case "failover":
+		return w.sources.own
+	}
+	return fmt.Sprintf(w.sources.header, name)
 }
 
 func (s *step) concerns(a *record.Attempt) string {
@@ -104,12 +138,19 @@ func (s *step) concerns(a *record.Attempt) string {
 func (s *step) onward(i int) {
 	a := &s.rec.Attempts[i]
 	n := &s.words.next
-	says := ""
+	wait := a.NextDelay
+	if wait == 0 && i+1 < len(s.rec.Attempts) {
+		wait = s.rec.Attempts[i+1].Delay
+	}
+	delay, says := s.clock.span(time.Duration(wait)), ""
 	switch a.Action {
 	case sdk.ActionRetry:
 		says = n.retry
+		if wait > 0 {
+			says = fmt.Sprintf(n.later, delay)
+		}
 	case sdk.ActionWait:
-		says = n.wait
+		says = fmt.Sprintf(n.wait, delay)
 	case sdk.ActionFailover:
 		if a.Next != nil && *a.Next == a.Route {
 			says = fmt.Sprintf(n.key, a.Route.Provider)
@@ -122,6 +163,9 @@ func (s *step) onward(i int) {
 		says = n.stop
 	default:
 		return
+	}
+	if a.Left > 0 && a.Action != sdk.ActionStop {
+		says += s.words.open + fmt.Sprintf(n.left, s.clock.span(time.Duration(a.Left))) + s.words.close
 	}
 	if r := s.words.reason(a.Why); r != "" {
 		says += s.words.colon + r

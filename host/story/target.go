@@ -36,16 +36,35 @@ func (w *lexicon) state(s sdk.CircuitState) (string, style) {
 	return string(s), plain
 }
 
-func (w *lexicon) scope(s sdk.Scope) string {
-	switch s {
+// scope names what kind of target a circuit is of.
+func (w *lexicon) scope(t sdk.TargetStatus) string {
+	s := &w.status.scopes
+	switch t.Scope {
 	case sdk.ScopeRoute:
-		return w.status.scopes.route
+		return s.route
 	case sdk.ScopeVendor:
-		return w.status.scopes.vendor
+		return s.vendor
 	case sdk.ScopeKey:
-		return w.status.scopes.key
+		if strings.Contains(t.Target, "/") {
+			return s.limit
+		}
+		return s.key
 	case sdk.ScopeNone:
 		return ""
 	}
-	return string(s)
+	return string(t.Scope)
+}
+
+// verb is what a person ordered, in words.
+func (w *lexicon) verb(v sdk.Verb) string {
+	switch v {
+	case sdk.VerbDisable:
+		return w.status.verbs.disable
+	case sdk.VerbPin:
+		return w.status.verbs.pin
+	case sdk.VerbDrain:
+		return w.status.verbs.drain
+	case sdk.VerbClear, sdk.VerbEnable: // done at once, never in force
+	}
+	return string(v)
 }

@@ -30,8 +30,10 @@ type PluginView struct {
 	Restarts int                `json:"restarts"`
 	Bypassed uint64             `json:"bypassed"`          // calls that went on without it
 	Down     string             `json:"down,omitempty"`    // why it is off for good
-	Reported time.Time          `json:"reported,omitzero"` // when it reported Targets
+	Reported time.Time          `json:"reported,omitzero"` // when it reported Targets and Orders
 	Targets  []sdk.TargetStatus `json:"targets"`
+	Orders   []sdk.Order        `json:"orders"` // of a person, in force
+	Output   []string           `json:"output"` // its last lines, the newest last; JSON has them harmless
 }
 
 // EntryView is one row of the profile.
@@ -51,10 +53,16 @@ func (s StatusView) MarshalJSON() ([]byte, error) {
 	return json.Marshal(view(s))
 }
 
-// MarshalJSON writes an empty list for a nil one.
+// MarshalJSON writes empty lists for nil ones, and the plugin's lines as Status
+// does.
 func (p PluginView) MarshalJSON() ([]byte, error) {
 	type view PluginView
-	p.Targets = list(p.Targets)
+	p.Targets, p.Orders = list(p.Targets), list(p.Orders)
+	lines := make([]string, len(p.Output))
+	for i, l := range p.Output {
+		lines[i] = sentence(l)
+	}
+	p.Output = lines
 	return json.Marshal(view(p))
 }
 

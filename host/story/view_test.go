@@ -2,6 +2,7 @@ package story
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -13,7 +14,7 @@ func TestStatusViewHasNoNullLists(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"plugins":[{"entry":"failover","up":false,"restarts":0,"bypassed":0,"targets":[]}],"entries":[],"providers":[]}`
+	want := `{"plugins":[{"entry":"failover","up":false,"restarts":0,"bypassed":0,"targets":[],"orders":[],"output":[]}],"entries":[],"providers":[]}`
 	if string(got) != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -42,5 +43,25 @@ func TestStatusViewJSON(t *testing.T) {
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+// TestOutputInJSON: what a plugin wrote is printed by other programs too.
+func TestOutputInJSON(t *testing.T) {
+	p := PluginView{Output: []string{attack, "key sk-abcdefghijklmnop", strings.Repeat("x", 2*maxSentence)}}
+	b, err := json.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got PluginView
+	if err := json.Unmarshal(b, &got); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"x]0;owned \ufffdy", "key [redacted]", strings.Repeat("x", maxSentence-1) + "…"}
+	if d := cmp.Diff(want, got.Output); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	for _, line := range got.Output {
+		checkHarmless(t, line, Options{})
 	}
 }

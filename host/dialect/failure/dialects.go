@@ -167,7 +167,7 @@ func dialectTables() []table {
 			"GROUP_DISABLED":                 authVendor,
 			"model_cooldown":                 rateRoute,
 			"auth_unavailable":               authRoute,
-			"budget_exceeded":                quotaKey,
+			"budget_exceeded":                {code: sdk.CodeQuota, scope: sdk.ScopeKey, weight: generic},
 			"key_model_access_denied":        noModel,
 			"access_denied":                  maybeAuth,
 			"content_flagged":                refused,

@@ -74,8 +74,8 @@ func fromAnswer(ev Evidence) *sdk.Failure {
 	f.Cause = d.cause
 	if d.scope != "" {
 		f.Scope = d.scope
-	} else if d.code == sdk.CodeRateLimit && vendor != nil && vendor.rate != "" {
-		f.Scope = vendor.rate
+	} else if rate := vendor.rateScope(); d.code == sdk.CodeRateLimit && rate != "" {
+		f.Scope = rate
 	}
 	f.VendorCode, f.VendorType = r.vendorCode(), r.vendorType()
 
@@ -117,12 +117,13 @@ func decide(ev Evidence, r *reading, vendor *table) decision {
 	switch {
 	case found.ok && found.weight == specific:
 		return found.decision()
-	case status == http.StatusPaymentRequired:
+	case status == http.StatusPaymentRequired, status == http.StatusRequestEntityTooLarge:
+		// Nobody sends these two by habit: they say more than a catch-all code.
 		return statusDecision(status)
 	case found.ok && (found.weight == generic || silent):
 		return found.decision()
 	case !silent:
-		return statusDecision(status).forbidden(status, r)
+		return statusDecision(status).widened(status, r, vendor.rateScope())
 	}
 	return shapeDecision(ev, r)
 }

@@ -51,6 +51,41 @@ func TestFromAnswer(t *testing.T) {
 			verdict{sdk.CodeAuth, sdk.ScopeKey, "anthropic.type:permission_error", true, "m"},
 		},
 		{
+			"a code before the type it refines",
+			Evidence{Vendor: "volcengine", Status: 403, Body: []byte(`{"error":{"message":"m","type":"Forbidden","code":"AccessDenied"}}`)},
+			verdict{sdk.CodeAuth, sdk.ScopeKey, "volcengine.code:AccessDenied", true, "m"},
+		},
+		{
+			"the size over a generic code",
+			Evidence{Status: 413, Body: []byte(`{"error":{"message":"m","code":"tokens_limit_reached"}}`)},
+			verdict{sdk.CodeContextWindow, sdk.ScopeNone, "status:413", true, "m"},
+		},
+		{
+			"a gateway's limit",
+			Evidence{Vendor: "somebody", Status: 429, Body: []byte(`{"message":"m","request_id":"r"}`)},
+			verdict{sdk.CodeRateLimit, sdk.ScopeVendor, "status:429", true, "m"},
+		},
+		{
+			"a bare limit of a vendor that counts by model",
+			Evidence{Vendor: "siliconflow", Status: 429, Body: []byte(`{"message":"m","data":null}`)},
+			verdict{sdk.CodeRateLimit, sdk.ScopeRoute, "status:429", true, "m"},
+		},
+		{
+			"an edge's page of a limit",
+			Evidence{Status: 429, Body: []byte("<html><head><title>429 Too Many Requests</title></head></html>")},
+			verdict{sdk.CodeRateLimit, sdk.ScopeVendor, "shape:page status:429", false, "429 Too Many Requests"},
+		},
+		{
+			"a window in Google's metadata",
+			Evidence{Dialect: "gemini", Status: 429, Body: []byte(`{"error":{"code":429,"message":"m","details":[{"reason":"QUOTA_EXCEEDED","metadata":{"quota_limit":"RequestsPerDayPerProject","quota_limit_value":"50"}}]}}`)},
+			verdict{sdk.CodeQuota, sdk.ScopeRoute, "gemini.quotaId:RequestsPerDayPerProject", false, "m"},
+		},
+		{
+			"a limit that is no limit of calls",
+			Evidence{Status: 400, Body: []byte(`{"error":{"message":"m","code":"tool_limit_reached"}}`)},
+			verdict{sdk.CodeInvalidRequest, sdk.ScopeNone, "status:400", true, "m"},
+		},
+		{
 			"refinement after a dot",
 			Evidence{Vendor: "volcengine", Status: 429, Body: []byte(`{"error":{"code":"RateLimitExceeded.NewKindOfLimit","message":"m"}}`)},
 			verdict{sdk.CodeRateLimit, sdk.ScopeRoute, "volcengine.code:RateLimitExceeded.NewKindOfLimit", false, "m"},

@@ -26,9 +26,9 @@ var families = []family{
 		"moderationblocked", "moderationfailed", "prohibitedcontent", "ipinfringement",
 	}},
 	{verdict{code: sdk.CodeQuota, scope: sdk.ScopeKey}, []string{
-		"tokenquota", "keyquota", "keylimit", "keybudget", "keyspend",
+		"keyquota", "keylimit", "keybudget", "keyspend",
 	}},
-	{verdict{code: sdk.CodeQuota, scope: sdk.ScopeRoute}, []string{
+	{verdict{code: sdk.CodeQuota, scope: sdk.ScopeRoute, weight: generic}, []string{
 		"freeusagelimit", "freetier", "freequota", "freetrial", "trialquota", "trialexhausted",
 	}},
 	{verdict{code: sdk.CodeQuota, scope: sdk.ScopeVendor, money: true}, []string{
@@ -47,7 +47,10 @@ var families = []family{
 		"ratequota", "burst", "cooldown", "ratelimited", "slowdown",
 	}},
 	{verdict{code: sdk.CodeQuota, weight: generic}, []string{
-		"quotaexceeded", "quotaexhausted", "quotalimit", "exceedquota", "dailylimit", "limitreached",
+		"quotaexceeded", "quotaexhausted", "quotalimit", "exceedquota", "dailylimit",
+	}},
+	{verdict{code: sdk.CodeModelUnavailable}, []string{
+		"modeldeactivated", "modelisdeactivated", "modeldisabled", "modelisdisabled", "modelsuspended", "modelretired",
 	}},
 	{verdict{code: sdk.CodeAuth, scope: sdk.ScopeVendor}, []string{
 		"accountdeactivated", "accountsuspended", "accountdisabled", "accountbanned", "accountlocked", "accountstatus",
@@ -59,11 +62,11 @@ var families = []family{
 		"invalidapikey", "apikeyinvalid", "incorrectapikey", "wrongapikey", "apikeyexpired", "apikeydisabled", "apikeyrevoked",
 		"apikeynotfound", "apikeyrequired", "missingapikey", "invalidkey", "invalidtoken", "tokeninvalid", "tokenexpired", "expiredtoken", "invalidgrant",
 		"unrecognizedclient", "invalidsignature", "signaturedoesnotmatch", "authfailure", "invalidcredential", "missingauth",
-		"invalidauth", "invalidiam", "invalidaccesskey",
+		"invalidauth", "invalidiam", "invalidaccesskey", "tokennotfound", "keynotfound", "usernotfound",
 	}},
 	{verdict{code: sdk.CodeModelUnavailable}, []string{
 		"modelnotfound", "modelnotexist", "modelnotopen", "modelnotsupported", "modelnotallowed", "unsupportedmodel", "invalidmodel",
-		"unknownmodel", "modelunavailable", "modelnotavailable", "modelaccess", "modeldecommission", "modeldeprecat",
+		"unknownmodel", "modelunavailable", "modelnotavailable", "modelaccess", "modelpermission", "modeldecommission", "modeldeprecat",
 		"modelterms", "modeloffline", "deploymentnotfound", "endpointnotfound", "closedendpoint", "noavailablechannel", "modelprice", "modelnotenabled",
 	}},
 	{verdict{code: sdk.CodeOverloaded}, []string{
@@ -75,6 +78,7 @@ var families = []family{
 	{verdict{code: sdk.CodeAuth, weight: generic}, []string{"permission", "forbidden", "accessdenied", "notallowed"}},
 	{verdict{code: sdk.CodeModelUnavailable, weight: generic}, []string{"notfound"}},
 	{verdict{code: sdk.CodeEmptyResponse, weight: generic}, []string{"emptyresponse"}},
+	{verdict{code: sdk.CodeRateLimit, weight: vague}, []string{"limitreached"}},
 	{verdict{code: sdk.CodeServer, weight: vague}, []string{"internal", "server", "upstream", "badresponse", "badgateway"}},
 	{verdict{code: sdk.CodeInvalidRequest, weight: vague}, []string{
 		"invalid", "badrequest", "missing", "malformed", "unsupported", "unprocessable", "validation",

@@ -1,6 +1,8 @@
 package failure
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -69,6 +71,10 @@ func (f *fields) take(key string, v gjson.Result) {
 		f.name("reason", v)
 	case "quotaid":
 		f.name(quotaIDField, v)
+	case "quotalimit":
+		if strings.Contains(v.String(), "Per") {
+			f.name(quotaIDField, v)
+		}
 	case "baseresp":
 		f.name("base_resp", v.Get("status_code"))
 		f.message = v.Get("status_msg")
@@ -115,7 +121,7 @@ func (f *fields) takeWait(key string, v gjson.Result) {
 	switch key {
 	case "retryafterms", "resetafterms", "retryinms":
 		f.after = append(f.after, field{"ms", v})
-	case "retryafter", "retryafterseconds", "resetsinseconds", "resetinseconds", "retrydelay", "resetafter", "quotaresetdelay", "retryin", "waitseconds":
+	case "retryafter", "retryafterseconds", "resetsinseconds", "resetinseconds", "retrydelay", "resetafter", "quotaresetdelay", "retryin", "waitseconds", "estimatedtime":
 		f.after = append(f.after, field{"s", v})
 	case "resetsat", "resetat", "resettime", "reset":
 		f.resets = v
@@ -135,6 +141,20 @@ func (f *fields) name(kind string, v gjson.Result) {
 		return
 	}
 	f.names = append(f.names, field{kind, v})
+}
+
+// codesFirst returns the names with codes before the types they refine.
+func (f *fields) codesFirst() []field {
+	slices.SortStableFunc(f.names, func(a, b field) int {
+		switch {
+		case a.field == "code" && b.field != "code":
+			return -1
+		case a.field != "code" && b.field == "code":
+			return 1
+		}
+		return 0
+	})
+	return f.names
 }
 
 // validation recognises one entry of a schema checker's report, which quotes

@@ -49,6 +49,7 @@ func TestHints(t *testing.T) {
 		{"field in seconds", "", nil, `{"error":{"message":"m","type":"x","resets_in_seconds":60}}`, time.Minute, "body"},
 		{"field in milliseconds", "", nil, `{"error":{"message":"m","type":"x","retry_after_ms":1500}}`, 1500 * time.Millisecond, "body"},
 		{"Google's delay", "", nil, `{"error":{"code":429,"message":"m","details":[{"retryDelay":"9s"}]}}`, 9 * time.Second, "body"},
+		{"loading time", "", nil, `{"error":"m","estimated_time":20.5}`, 20500 * time.Millisecond, "body"},
 		{"relative beats moment", "", nil, `{"error":{"message":"m","type":"x","resets_at":` + epoch(time.Hour) + `,"resets_in_seconds":60}}`, time.Minute, "body"},
 		{"wrapped headers", "", nil, `{"error":{"message":"m","code":429,"metadata":{"headers":{"X-RateLimit-Reset":"` + epoch(time.Hour) + `000"}}}}`, time.Hour, "x-ratelimit-reset"},
 
@@ -59,8 +60,10 @@ func TestHints(t *testing.T) {
 		{"short form", "", nil, "quota will reset after 1h43m56s.", 6236 * time.Second, "message"},
 		{"no hint in a limit", "", nil, "at most 60 requests within 1 minute, resets often", 0, ""},
 		{"Chinese", "", nil, "请在 30 秒后重试", 30 * time.Second, "message"},
+		{"Chinese sum", "", nil, "请在 2 分 30 秒后重试", 150 * time.Second, "message"},
 		{"Chinese hours", "", nil, "预计2小时后恢复", 2 * time.Hour, "message"},
 		{"Chinese limit", "", nil, "1分钟内最多请求60次", 0, ""},
+		{"a date is no number", "", nil, "retry after 2026-08-01T12:05:00Z", 5 * time.Minute, "message"},
 		{"naive time, vendor's zone", "zhipu", nil, "您的限额将在 2026-08-01 21:00:00 重置", time.Hour, "message"},
 		{"naive time, no zone known", "", nil, "will reset at 2026-08-01 13:00:00", time.Hour, "message"},
 		{"time with an offset", "zhipu", nil, "It will reset at 2026-08-01 23:00:00 +0800 CST.", 3 * time.Hour, "message"},

@@ -7,14 +7,18 @@ import (
 	"time"
 )
 
+// hanPart is one number with its unit.
+const hanPart = `(\d+(?:\.\d+)?) ?(毫秒|秒钟?|分钟?|个?小时|天) ?`
+
 const unit = `(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?)`
 
 var (
 	// "try again in 1h43m56s", "retry after 20 seconds", "reset after 2 days, 3 hours"
 	relativeText = regexp.MustCompile(`(?i)\b(?:again|retry|retrying|wait|resets?|refresh(?:es|ed)?|available|replenished|renews?|retry_delay \{ seconds:|retrydelay:?)\s+(?:after|in|within|for|at least)?\s*(?:about|approximately|~)?\s*((?:\d+(?:\.\d+)?\s*` + unit + `\b[\s,]*(?:and\s+)?)+|(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+|\d+(?:\.\d+)?\b)`)
 	relativePart = regexp.MustCompile(`(?i)(\d+(?:\.\d+)?)\s*(` + unit + `)?`)
-	// "请在 30 秒后重试", "5 分钟后恢复", "等待 20 秒"
-	relativeHan = regexp.MustCompile(`(?:(\d+(?:\.\d+)?) ?(毫秒|秒|分钟|分|个?小时|天)(?:钟)?(?:之|以)?[后後]|等待 ?(\d+(?:\.\d+)?) ?(毫秒|秒|分钟|分|个?小时|天))`)
+	// "请在 2 分 30 秒后重试", "5 分钟后恢复", "等待 20 秒"
+	relativeHan = regexp.MustCompile(`(?:` + hanPart + `)+(?:之|以)?[后後]|等待 ?(?:` + hanPart + `)+`)
+	hanParts    = regexp.MustCompile(hanPart)
 
 	// a date and a time, in the forms met in reset texts
 	momentText = regexp.MustCompile(`(\d{4}-\d\d-\d\d)(?:[T ]|\s+at\s+)(\d\d:\d\d(?::\d\d)?)(?:\.\d+)?\s?(Z|UTC|[+-]\d\d:?\d\d)?`)
@@ -22,18 +26,18 @@ var (
 	epochText = regexp.MustCompile(`\|(\d{10}(?:\d{3})?)\b`)
 	// "resets at 10:00 UTC", "resets Jan 18, 11:30am (Asia/Calcutta)", "reset at 5pm (Europe/Warsaw)"
 	wallText  = regexp.MustCompile(`(?i)\bresets?\s+(?:at\s+|on\s+)?(?:([A-Z][a-z]{2})[a-z]*\s+(\d{1,2}),?\s+(?:at\s+)?)?(\d{1,2})(?::(\d\d))?\s?(am|pm)?\s*\(?(UTC|GMT|[A-Z][A-Za-z]+/[A-Za-z_]+(?:/[A-Za-z_]+)?)\)?`)
-	resetWord = regexp.MustCompile(`(?i)reset|refresh|regain|renew|available|again|重置|恢复|恢復|刷新`)
+	resetWord = regexp.MustCompile(`(?i)reset|refresh|regain|renew|retry|available|again|重置|恢复|恢復|刷新`)
 )
 
 // textWaits finds hints in the vendor's message. zone is what a time without a
 // zone is in.
 func textWaits(message string, now time.Time, zone *time.Location) []wait {
 	var ws []wait
-	if m := relativeText.FindStringSubmatch(message); m != nil {
-		ws = append(ws, wait{after: sumParts(m[1]), source: "message"})
+	if m := relativeText.FindStringSubmatchIndex(message); m != nil && !isDate(message[m[3]:]) {
+		ws = append(ws, wait{after: sumParts(relativePart, message[m[2]:m[3]]), source: "message"})
 	}
-	if m := relativeHan.FindStringSubmatch(message); m != nil {
-		ws = append(ws, wait{after: times(m[1]+m[3], m[2]+m[4]), source: "message"})
+	if text := relativeHan.FindString(message); text != "" {
+		ws = append(ws, wait{after: sumParts(hanParts, text), source: "message"})
 	}
 	if m := momentText.FindStringSubmatch(message); m != nil && resetWord.MatchString(message) {
 		if t, ok := moment(m[1], m[2], m[3], zone); ok {
@@ -53,10 +57,16 @@ func textWaits(message string, now time.Time, zone *time.Location) []wait {
 	return ws
 }
 
+// isDate reports whether a number that rest follows was the first of a date or
+// of a clock's time.
+func isDate(rest string) bool {
+	return len(rest) > 1 && strings.IndexByte("-/:", rest[0]) >= 0 && rest[1] >= '0' && rest[1] <= '9'
+}
+
 // sumParts adds up "1h43m56s" or "2 days, 3 hours"; a bare number is seconds.
-func sumParts(s string) time.Duration {
+func sumParts(part *regexp.Regexp, s string) time.Duration {
 	var sum time.Duration
-	for _, p := range relativePart.FindAllStringSubmatch(s, 6) {
+	for _, p := range part.FindAllStringSubmatch(s, 6) {
 		sum += times(p[1], strings.ToLower(p[2]))
 	}
 	return sum
@@ -71,7 +81,7 @@ func times(number, unit string) time.Duration {
 	switch {
 	case unit == "ms", strings.HasPrefix(unit, "milli"), unit == "毫秒":
 		u = time.Millisecond
-	case unit == "", strings.HasPrefix(unit, "s"), unit == "秒":
+	case unit == "", strings.HasPrefix(unit, "s"), strings.HasPrefix(unit, "秒"):
 	case strings.HasPrefix(unit, "m"), strings.HasPrefix(unit, "分"):
 		u = time.Minute
 	case strings.HasPrefix(unit, "h"), strings.HasSuffix(unit, "小时"):

@@ -71,7 +71,7 @@ func chineseProviders() []table {
 				"SetLimitExceeded":                 quotaRoute,
 				"InferenceLimitExceeded":           quotaRoute,
 				"InvalidAccountStatus":             authVendor,
-				"ServiceNotOpen":                   authVendor,
+				"ServiceNotOpen":                   noModel,
 				"AuthenticationError":              credential,
 				"InvalidAccessKey":                 credential,
 				"AccessDenied":                     maybeAuth,
@@ -137,7 +137,7 @@ func chineseProviders() []table {
 			},
 		},
 		{
-			name: "siliconflow", vendors: []string{"siliconflow", "siliconcloud"}, offset: beijing,
+			name: "siliconflow", vendors: []string{"siliconflow", "siliconcloud"}, rate: sdk.ScopeRoute, offset: beijing,
 			codes: map[string]verdict{
 				"20012": noModel, "30003": noModel,
 				"20015": vagueRequest,

@@ -125,7 +125,7 @@ func (r *reading) object(v gjson.Result, depth int) string {
 	if c := f.choice; c.Exists() {
 		r.answer.observe(v)
 	}
-	for _, n := range f.names {
+	for _, n := range f.codesFirst() {
 		r.addValue(n.field, n.value)
 	}
 	f.waits(r)
@@ -202,6 +202,12 @@ func (r *reading) vendorCode() string {
 }
 
 func (r *reading) vendorType() string { return r.first("type", "status", "error") }
+
+// bare reports whether the answer is a page, or JSON that holds words and
+// nothing else: no error object, no code.
+func (r *reading) bare() bool {
+	return r.shape == shapeHTML || r.shape == shapeJSON && !r.envelope && len(r.names) == 0 && r.status == 0
+}
 
 // effectiveStatus is the status that counts: an envelope inside a success, or
 // inside a relay's own 5xx, knows better than the outside.

@@ -54,10 +54,13 @@ func statusDecision(status int) decision {
 	return d
 }
 
-// forbidden widens a bare 403: one without a vendor code is an edge's, which
-// refuses where the call comes from, so every key meets it.
-func (d decision) forbidden(status int, r *reading) decision {
-	if status == http.StatusForbidden && len(r.names) == 0 {
+// widened gives a refusal without a vendor's code the whole vendor: it is an
+// edge's or a gateway's, which looks at where the call comes from and not at
+// its key or its model. rate is what the vendor's limits are known to be for.
+func (d decision) widened(status int, r *reading, rate sdk.Scope) decision {
+	switch {
+	case status == http.StatusForbidden && len(r.names) == 0,
+		status == http.StatusTooManyRequests && r.bare() && rate == "":
 		d.scope = sdk.ScopeVendor
 	}
 	return d
@@ -74,7 +77,7 @@ func pageDecision(status int, r *reading) decision {
 	if status < http.StatusBadRequest {
 		return decision{verdict: verdict{code: sdk.CodeEmptyResponse}, rule: "shape:page"}
 	}
-	d := statusDecision(status).forbidden(status, &reading{})
+	d := statusDecision(status).widened(status, &reading{shape: shapeHTML}, "")
 	d.rule, d.generic = "shape:page "+d.rule, false
 	return d
 }

@@ -34,6 +34,15 @@ type table struct {
 	codes   map[string]verdict
 }
 
+// rateScope is what a limit of this vendor speaks for, "" if nothing is known;
+// t may be nil.
+func (t *table) rateScope() sdk.Scope {
+	if t == nil {
+		return ""
+	}
+	return t.rate
+}
+
 // tables is every table with folded keys.
 type tables struct{ dialects, providers []*table }
 

@@ -82,8 +82,10 @@ func firstJSON(s string) (string, bool) {
 
 // isEnvelope reports whether an object has the form of an error answer.
 func isEnvelope(v gjson.Result) bool {
-	if e := v.Get("error"); e.Exists() && e.Type != gjson.Null {
-		return true
+	for _, k := range []string{"error", "errors"} {
+		if e := v.Get(k); e.Exists() && e.Type != gjson.Null {
+			return true
+		}
 	}
 	if !v.Get("message").Exists() && !v.Get("msg").Exists() {
 		return false

@@ -1,0 +1,152 @@
+package faults
+
+import (
+	"context"
+	"net/http"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"spillway/host/profile"
+	"spillway/host/sim"
+	"spillway/host/state"
+	"spillway/host/state/record"
+)
+
+// pool is a primary with several keys.
+func pool(script string, models ...string) sim.Vendor {
+	v := primary(script)
+	v.Models, v.Keys = models, []string{"key-a", "key-b", "key-c"}
+	return v
+}
+
+// TestRevokedKey is B04: another key serves, no other route is asked, and the key
+// is out for the vendor's other models too.
+func TestRevokedKey(t *testing.T) {
+	t.Parallel()
+	revoked := sim.Fingerprint("key-a")
+	// Three keys by turns: the first request takes the first one.
+	s := play(t, scaled(), pool("key="+revoked+" => invalid-key\nok", "large", "medium"), fallback("ok"))
+	r := s.ask(large)
+	s.served(r, "primary")
+	s.record(r.id, record.OKAfterFailover, "primary primary/large INVALID_CREDENTIAL > failover", "failover primary/large ok")
+	s.stands("primary#key-a open INVALID_CREDENTIAL")
+	for range 6 {
+		s.served(s.ask("primary/medium"), "primary")
+		s.served(s.ask(large), "primary")
+	}
+	s.asked("primary 14")
+	for i, c := range s.upstream()[1:] {
+		if c.Key == revoked {
+			t.Errorf("call %d came with the revoked key", i+2)
+		}
+	}
+	s.stands("primary#key-a open INVALID_CREDENTIAL")
+}
+
+// TestRateLimitOfAllKeys is B05: the model is halted, and not one byte is sent to
+// it meanwhile.
+func TestRateLimitOfAllKeys(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		priority []string
+		after    string // the attempt that follows the third key's
+	}{
+		{"another serves", []string{large, small}, "fallback fallback/small ok"},
+		{"nobody else is there", []string{large}, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := play(t, scaled().but(settings{
+				"priority": tt.priority, "halts": settings{"rateMs": 2_000}, "budget": settings{"maxWaits": -1},
+			}), pool("429", "large", "medium"), fallback("ok"))
+			attempts := []string{
+				"primary primary/large RATE_LIMIT > failover", "failover primary/large RATE_LIMIT > failover", "failover primary/large RATE_LIMIT > ",
+			}
+			check := func(r reply) {
+				t.Helper()
+				if tt.after != "" {
+					s.served(r, "fallback")
+					return
+				}
+				s.refused(r, http.StatusServiceUnavailable, "")
+				if wait, err := strconv.Atoi(r.header.Get("Retry-After")); err != nil || wait < 1 || wait > 2 {
+					t.Errorf("Retry-After: got %q, want 1 or 2", r.header.Get("Retry-After"))
+				}
+			}
+			outcome := record.FailedClean
+			attempts[2] += "stop"
+			if tt.after != "" {
+				outcome = record.OKAfterFallback
+				attempts[2] = "failover primary/large RATE_LIMIT > fallback"
+				attempts = append(attempts, tt.after)
+			}
+			r := s.ask(large)
+			check(r)
+			s.record(r.id, outcome, attempts...)
+			s.stands("primary/large open RATE_LIMIT", "primary#key-a/large open RATE_LIMIT", "primary#key-b/large open RATE_LIMIT", "primary#key-c/large open RATE_LIMIT")
+			for range 5 {
+				check(s.ask(large))
+			}
+			if n := len(s.upstream()); n != 3 {
+				t.Errorf("%d calls reached the vendor, want none but the first 3", n)
+			}
+			s.script("primary", "ok")
+			s.served(s.ask("primary/medium"), "primary") // the halt is the model's
+			s.over("primary/large")
+			s.served(s.ask(large), "primary")
+		})
+	}
+}
+
+// TestMalformedRequest is B08: what is wrong everywhere costs one call a caller,
+// and changes nothing of what is known of anybody.
+func TestMalformedRequest(t *testing.T) {
+	t.Parallel()
+	s := play(t, scaled().but(settings{"priority": []string{"primary/a", "primary/b", "primary/c", small}, "cooldownMs": 60_000}),
+		pool("model=down => quota\ninvalid-request", "a", "b", "c", "down"), fallback("invalid-request"))
+	s.refused(s.ask("primary/down"), http.StatusBadRequest, "") // QUOTA, then the fault of all the others
+	s.stands("primary/down open QUOTA")
+	before, calls := s.circuits(), len(s.upstream())
+	if len(before) == 0 {
+		t.Fatal("no circuit is stored")
+	}
+	for _, model := range []string{"a", "b", "c"} {
+		_, all := s.many(4, func() reply { return s.ask("primary/" + model) })
+		for _, r := range all {
+			s.refused(r, http.StatusBadRequest, "")
+			s.record(r.id, record.FailedClean, "primary primary/"+model+" INVALID_REQUEST > stop")
+		}
+	}
+	if got := len(s.upstream()) - calls; got != 12 {
+		t.Errorf("%d calls reached vendors, want one for each of 12 callers", got)
+	}
+	if d := cmp.Diff(before, s.circuits()); d != "" {
+		t.Errorf("stored circuits (-before +after):\n%s", d)
+	}
+	s.script("primary", "ok")
+	s.served(s.ask("primary/a"), "primary")
+}
+
+// circuits are the stored circuits as they are.
+func (s *scene) circuits() map[string]string {
+	s.t.Helper()
+	store, err := state.Open(filepath.Join(s.Dir, profile.StateDir), state.Options{})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer store.Close()
+	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
+	defer cancel()
+	items, err := store.Namespace("failover", "reader").List(ctx, "circuit/")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	all := map[string]string{}
+	for _, i := range items {
+		all[i.Key] = string(i.Data)
+	}
+	return all
+}

@@ -1,0 +1,205 @@
+package faults
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"spillway/host/state/record"
+)
+
+// tripped is a scene whose primary is out with its first trip.
+func tripped(t *testing.T, changes settings) *scene {
+	t.Helper()
+	s := play(t, scaled().but(settings{"failureThreshold": 1}).but(changes), primary("503"), fallback("ok"))
+	r := s.ask(large)
+	s.served(r, "fallback")
+	s.stands("primary/large open OVERLOADED")
+	return s
+}
+
+// TestOneProbe is B09: when a cooldown ends, one of 50 callers tests the route
+// and the others go on to the next candidate.
+func TestOneProbe(t *testing.T) {
+	t.Parallel()
+	s := tripped(t, settings{"budget": settings{"firstContentMs": 10_000}})
+	s.script("primary", "ok after=3s")
+	s.over(large)
+	from, all := s.many(50, func() reply { return s.ask(large) })
+	if d := cmp.Diff(map[string]int{"primary": 1, "fallback": 49}, from); d != "" {
+		t.Errorf("who served (-want +got):\n%s", d)
+	}
+	s.asked("primary 2", "fallback 50")
+	for _, r := range all {
+		if r.from() == "primary" {
+			s.record(r.id, record.OK, "probe primary/large ok")
+		}
+	}
+	s.stands()
+}
+
+// TestProbeEnds is B10: whatever ends a probe, its permit comes back and the next
+// request may test at once.
+func TestProbeEnds(t *testing.T) {
+	begun := func(s *scene, ctx context.Context) <-chan reply {
+		done := make(chan reply, 1)
+		go func() { done <- s.askWith(ctx, body(large)) }()
+		s.arrived(2)
+		return done
+	}
+	for _, tt := range []struct {
+		name, script string
+		end          func(s *scene)
+	}{
+		{"cancelled", "hang", func(s *scene) {
+			ctx, cancel := context.WithCancel(s.t.Context())
+			done := begun(s, ctx)
+			s.served(s.ask(large), "fallback") // the permit is out
+			cancel()
+			<-done
+			s.gone(2)
+		}},
+		{"a fault of the caller", "invalid-request", func(s *scene) {
+			s.refused(s.ask(large), http.StatusBadRequest, "")
+		}},
+		{"the plugin is killed", "ok after=1s", func(s *scene) {
+			done := begun(s, s.t.Context())
+			s.kill()
+			r := <-done
+			if from := r.from(); from != "primary" && from != "fallback" {
+				s.t.Errorf("the call that was under way: %s", from)
+			}
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := tripped(t, settings{"cooldownMs": 1_000, "budget": settings{"firstContentMs": 20_000}})
+			s.script("primary", tt.script)
+			s.over(large)
+			tt.end(s)
+			s.script("primary", "ok")
+			s.until("the next request tests", func() bool { return s.ask(large).from() == "primary" })
+			s.stands()
+		})
+	}
+}
+
+// TestLateSuccess is the rest of B10: an answer that began before the trip and
+// ends well after it proves nothing.
+func TestLateSuccess(t *testing.T) {
+	t.Parallel()
+	s := play(t, scaled().but(settings{"failureThreshold": 1, "transientCooldownMs": 3_000}), primary("pause=10 for=1s; 503"), fallback("ok"))
+	late := make(chan reply, 1)
+	go func() { late <- s.ask(large) }()
+	s.arrived(1)
+	s.served(s.ask(large), "fallback")
+	s.stands("primary/large open OVERLOADED")
+	s.served(<-late, "primary")
+	s.served(s.ask(large), "fallback")
+	s.stands("primary/large open OVERLOADED")
+	s.asked("primary 2", "fallback 2")
+}
+
+// TestParallelFailures is B11: failures of calls that were under way together
+// advance a ladder by one step.
+func TestParallelFailures(t *testing.T) {
+	for _, tt := range []struct{ script, target string }{
+		{"429", large}, {"503", large}, {"quota", large}, {"402", "primary"},
+	} {
+		t.Run(tt.script, func(t *testing.T) {
+			t.Parallel()
+			s := play(t, scaled().but(settings{"failureThreshold": 1, "budget": settings{"firstContentMs": 10_000}}), primary(tt.script+" after=1s"), fallback("ok"))
+			from, _ := s.many(20, func() reply { return s.ask(large) })
+			if d := cmp.Diff(map[string]int{"fallback": 20}, from); d != "" {
+				t.Errorf("who served (-want +got):\n%s", d)
+			}
+			if v := s.out(tt.target); v.Trips != 1 {
+				t.Errorf("after %d failures: got %+v, want the first trip", len(s.upstream()), v)
+			}
+		})
+	}
+}
+
+// TestSilentVendor: 20 callers meet a vendor that says nothing. As many limits on
+// the first content are waited out as it takes to know; then the others move on
+// at once.
+func TestSilentVendor(t *testing.T) {
+	t.Parallel()
+	const limit = 4 * time.Second
+	s := play(t, scaled().but(settings{"budget": settings{"firstContentMs": limit.Milliseconds()}}), primary("hang"), fallback("ok"))
+	ask := func(n int, done chan<- map[string]int) {
+		from, _ := s.many(n, func() reply { return s.ask(large) })
+		done <- from
+	}
+	first, others := make(chan map[string]int, 1), make(chan map[string]int, 1)
+	go ask(2, first)
+	calls := s.arrived(2)
+	half := time.NewTimer(time.Until(calls[0].Time.Add(limit / 2)))
+	defer half.Stop()
+	<-half.C
+	go ask(18, others)
+	for _, c := range []<-chan map[string]int{first, others} {
+		for from, n := range <-c {
+			if from != "fallback" {
+				t.Errorf("%d callers: %s", n, from)
+			}
+		}
+	}
+	s.gone(20)
+	waited := 0
+	for _, c := range s.upstream() {
+		if c.End.Sub(c.Time) > limit*9/10 {
+			waited++
+		}
+	}
+	if waited > 2 {
+		t.Errorf("%d callers waited for the whole limit, want 2", waited)
+	}
+	s.stands(large + " open TIMEOUT")
+	s.served(s.ask(large), "fallback")
+	s.asked("primary 20", "fallback 21")
+}
+
+// gone waits until so many calls have reached the primary and all have ended.
+func (s *scene) gone(n int) {
+	s.t.Helper()
+	s.arrived(n)
+	s.until(fmt.Sprintf("%d calls have ended at the primary", n), func() bool {
+		for _, c := range s.upstream() {
+			if c.End.IsZero() {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// kill kills the plugin's process and waits for the next one.
+func (s *scene) kill() {
+	s.t.Helper()
+	pid := ""
+	s.until("another process of the plugin runs", func() bool {
+		v, err := s.client.Status(s.t.Context())
+		if err != nil || len(v.Plugins) != 1 {
+			s.t.Fatalf("status: %+v, %v", v, err)
+		}
+		p := v.Plugins[0]
+		if pid == "" {
+			n, err := strconv.Atoi(p.PID)
+			if err != nil {
+				return false
+			}
+			if err := syscall.Kill(n, syscall.SIGKILL); err != nil {
+				s.t.Fatal(err)
+			}
+			pid = p.PID
+		}
+		return p.Up && p.PID != pid
+	})
+}

@@ -1,0 +1,323 @@
+package faults
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"spillway/host/control"
+	"spillway/host/sim"
+	"spillway/host/state/record"
+	"spillway/host/story"
+	"spillway/sdk"
+	"spillway/tests/internal/rig"
+)
+
+// answerTokens is the length of every sound answer.
+const answerTokens = 60
+
+// patience is how long anything is waited for that comes soon.
+const patience = 5 * time.Second
+
+// settings are those of the failover plugin, by the names that users write.
+type settings map[string]any
+
+// scaled are the default settings with every duration a fifth of what it is.
+func scaled() settings {
+	return settings{
+		"priority":            []string{large, small},
+		"cooldownMs":          3_000, // also bounds the transient cooldown, as 15 s do
+		"maxCooldownMs":       60_000,
+		"transientCooldownMs": 1_000,
+		"keys":                settings{"cooldownMs": 6_000, "maxCooldownMs": 180_000},
+		"halts":               settings{"cooldownMs": 12_000, "maxCooldownMs": 60_000, "rateMs": 6_000},
+		"budget": settings{
+			"deadlineMs": 24_000, "firstContentMs": 2_000, "idleMs": 4_000, "connectMs": 1_000,
+			"backoffMs": 50, "maxBackoffMs": 800, "waitUpToMs": 1_000,
+		},
+	}
+}
+
+// but is s with the changes made.
+func (s settings) but(changes settings) settings {
+	for name, value := range changes {
+		if inner, ok := value.(settings); ok {
+			if old, ok := s[name].(settings); ok {
+				value = maps.Clone(old).but(inner)
+			}
+		}
+		s[name] = value
+	}
+	return s
+}
+
+// row is the plugin's row of a profile.
+func (s settings) row(t *testing.T) string {
+	t.Helper()
+	config, err := json.Marshal(s) // YAML too
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("- {id: failover, name: failover, config: %s}\n", config)
+}
+
+// The routes of most scenarios.
+const (
+	large = "primary/large"
+	small = "fallback/small"
+)
+
+// primary and fallback are the two vendors of most scenarios.
+func primary(script string) sim.Vendor {
+	return sim.Vendor{Name: "primary", Models: []string{"large"}, Script: script}
+}
+
+func fallback(script string) sim.Vendor {
+	return sim.Vendor{Name: "fallback", Models: []string{"small"}, Script: script}
+}
+
+// scene is vendors and a process that serves them.
+type scene struct {
+	*rig.Server
+	t       *testing.T
+	vendors *sim.Server
+	names   *strings.Replacer // of keys, in the place of their fingerprints
+	client  *control.Client
+}
+
+// stage starts the vendors. They speak the chat dialect and play OpenAI's
+// refusals, and their answers are numbered words, so that a gap, a repetition or
+// two vendors in one answer are seen. It returns their rows of a profile.
+func stage(t *testing.T, vendors ...sim.Vendor) (s *scene, rows string) {
+	t.Helper()
+	var fingerprints []string
+	for i := range vendors {
+		v := &vendors[i]
+		v.Answer.Tokens, v.Answer.Numbered = answerTokens, true
+		if v.Like == "" {
+			v.Like = "openai"
+		}
+		if v.Keys == nil {
+			v.Keys = []string{"key-of-" + v.Name}
+		}
+		for _, k := range v.Keys {
+			fingerprints = append(fingerprints, sim.Fingerprint(k), k)
+		}
+	}
+	s = &scene{t: t, names: strings.NewReplacer(fingerprints...)}
+	var err error
+	if s.vendors, err = sim.New(sim.Options{Vendors: vendors}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.vendors.Close)
+	if err := s.vendors.Start(context.Background(), "127.0.0.1:0"); err != nil {
+		t.Fatal(err)
+	}
+	for i, e := range s.vendors.Vendors() {
+		rows += s.row(e.Name(), strings.Join(e.Models(), ", "), vendors[i].Keys...)
+	}
+	return s, rows
+}
+
+// row is a vendor's row of a profile.
+func (s *scene) row(vendor, models string, keys ...string) string {
+	return fmt.Sprintf("- {id: %s, name: provider-openai, config: {base_url: %s/v1, models: [%s], keys: [%s]}}\n",
+		vendor, s.vendors.Vendor(vendor).URL(), models, strings.Join(keys, ", "))
+}
+
+// serve runs a profile of the rows.
+func (s *scene) serve(rows string) *scene {
+	s.t.Helper()
+	return s.beside(rig.Serve(s.t, rows))
+}
+
+// beside is s as it is seen through another server.
+func (s *scene) beside(server *rig.Server) *scene {
+	other := *s
+	other.Server, other.client = server, control.NewClient(server.Dir)
+	return &other
+}
+
+// play starts vendors and serves them with settings.
+func play(t *testing.T, with settings, vendors ...sim.Vendor) *scene {
+	t.Helper()
+	s, rows := stage(t, vendors...)
+	return s.serve(rows + with.row(t))
+}
+
+// eventually reports whether something comes to be in good time.
+func eventually(cond func() bool) bool {
+	limit, tick := time.NewTimer(patience), time.NewTicker(10*time.Millisecond)
+	defer limit.Stop()
+	defer tick.Stop()
+	for !cond() {
+		select {
+		case <-tick.C:
+		case <-limit.C:
+			return false
+		}
+	}
+	return true
+}
+
+// until waits for something that comes soon.
+func (s *scene) until(what string, cond func() bool) {
+	s.t.Helper()
+	if !eventually(cond) {
+		s.t.Fatalf("did not happen: %s", what)
+	}
+}
+
+// asked checks how often vendors were asked: "primary 2", "fallback 1".
+func (s *scene) asked(want ...string) {
+	s.t.Helper()
+	var got []string
+	for _, e := range s.vendors.Vendors() {
+		if n := len(e.Calls()); n > 0 {
+			got = append(got, fmt.Sprintf("%s %d", e.Name(), n))
+		}
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		s.t.Errorf("calls that reached vendors (-want +got):\n%s", d)
+	}
+}
+
+// upstream are the calls that have reached the primary.
+func (s *scene) upstream() []sim.Call { return s.vendors.Vendor("primary").Calls() }
+
+// arrived waits until so many calls have reached the primary.
+func (s *scene) arrived(n int) []sim.Call {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
+	defer cancel()
+	calls, err := s.vendors.Vendor("primary").Wait(ctx, n)
+	if err != nil {
+		s.t.Fatalf("%d calls reached the primary, want %d: %v", len(calls), n, err)
+	}
+	return calls
+}
+
+// script changes what a vendor does from now on.
+func (s *scene) script(vendor, text string) {
+	s.t.Helper()
+	if err := s.vendors.Vendor(vendor).SetScript(text); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// json runs a command of the program and reads what it prints.
+func (s *scene) json(into any, args ...string) {
+	s.t.Helper()
+	if err := json.Unmarshal([]byte(rig.Run(s.t, s.Command(append(args, "--json")...))), into); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// record waits for the record of a request and checks its outcome and attempts,
+// each "KIND ROUTE ok" or "KIND ROUTE CODE > ACTION".
+func (s *scene) record(id string, outcome record.Outcome, attempts ...string) record.Request {
+	s.t.Helper()
+	want := append([]string{string(outcome)}, attempts...)
+	var rec record.Request
+	var got []string
+	if !eventually(func() bool {
+		rec, got = record.Request{}, nil
+		s.json(&rec, "explain", id)
+		got = append(got, string(rec.Outcome))
+		for _, a := range rec.Attempts {
+			got = append(got, told(a))
+		}
+		return slices.Equal(got, want)
+	}) {
+		s.t.Fatalf("record of %s (-want +got):\n%s", id, cmp.Diff(want, got))
+	}
+	return rec
+}
+
+func told(a record.Attempt) string {
+	if a.Outcome == record.AttemptOK {
+		return fmt.Sprintf("%s %s ok", a.Kind, a.Route)
+	}
+	code := a.Code
+	if a.JudgedCode != "" {
+		code = a.JudgedCode
+	}
+	line := fmt.Sprintf("%s %s %s", a.Kind, a.Route, code)
+	if a.Action != "" {
+		line += " > " + string(a.Action)
+	}
+	return line
+}
+
+// against are the circuits and orders that status shows, each "TARGET STATE CODE",
+// with keys by name.
+func (s *scene) against(v story.StatusView) []string {
+	var lines []string
+	for _, p := range v.Plugins {
+		for _, t := range p.Targets {
+			lines = append(lines, strings.TrimSpace(s.names.Replace(fmt.Sprintf("%s %s %s", t.Target, t.State, t.Code))))
+		}
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// stands waits until the host says that this stands against the vendors and
+// nothing else, and checks that the program prints the same.
+func (s *scene) stands(want ...string) {
+	s.t.Helper()
+	slices.Sort(want)
+	var got []string
+	if !eventually(func() bool {
+		v, err := s.client.Status(s.t.Context())
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		got = s.against(v)
+		return slices.Equal(got, want)
+	}) {
+		s.t.Fatalf("what stands against whom (-want +got):\n%s", cmp.Diff(want, got))
+	}
+	var v story.StatusView
+	s.json(&v, "status")
+	if d := cmp.Diff(want, s.against(v)); d != "" {
+		s.t.Errorf("status (-want +got):\n%s", d)
+	}
+}
+
+// out waits until the host says that a target is out, and returns what it says.
+func (s *scene) out(target string) sdk.TargetStatus {
+	s.t.Helper()
+	var found sdk.TargetStatus
+	s.until(target+" is out", func() bool {
+		v, err := s.client.Status(s.t.Context())
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		for _, p := range v.Plugins {
+			for _, t := range p.Targets {
+				if s.names.Replace(t.Target) == target && t.State == sdk.CircuitOpen {
+					found = t
+					return true
+				}
+			}
+		}
+		return false
+	})
+	return found
+}
+
+// over waits until a target may be tested.
+func (s *scene) over(target string) {
+	s.t.Helper()
+	t := time.NewTimer(time.Until(s.out(target).Until))
+	defer t.Stop()
+	<-t.C
+}
