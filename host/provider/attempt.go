@@ -367,7 +367,11 @@ func (a *attempt) caused(err error) *sdk.Failure {
 		f.Phase = a.phase()
 		return f
 	}
-	return a.judge(failure.Evidence{Phase: a.phase(), Err: err})
+	f := a.judge(failure.Evidence{Phase: a.phase(), Err: err})
+	if (f.Cause == sdk.CauseDNS || f.Cause == sdk.CauseNoRoute) && !a.provider.local && !online() {
+		f.Code, f.Cause, f.Scope, f.Rule = sdk.CodeLocalNetwork, "", sdk.ScopeNone, "socket:no way out"
+	}
+	return f
 }
 
 func (a *attempt) phase() sdk.Phase {

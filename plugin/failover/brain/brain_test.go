@@ -21,16 +21,19 @@ func (w *world) start(t *Turn, i int) Step {
 	return w.b.Start(w.now, t, query(w.now, i), worldCat, nil)
 }
 
-func TestHealthyStartAllocatesNothing(t *testing.T) {
-	w := newWorld()
-	var turn Turn
-	w.start(&turn, 0)
-	if n := testing.AllocsPerRun(100, func() {
-		var turn Turn
-		w.start(&turn, 0)
-		w.b.Committed(w.now, &turn)
-	}); n != 0 {
-		t.Errorf("a healthy turn allocates %v times, want 0", n)
+func TestHealthyTurnAllocatesNothing(t *testing.T) {
+	for _, conversation := range []string{"", "c1"} {
+		w := newWorld()
+		q := query(w.now, 0)
+		q.Conversation = conversation
+		if n := testing.AllocsPerRun(100, func() {
+			var turn Turn
+			s := w.b.Start(w.now, &turn, q, worldCat, nil)
+			w.b.Committed(w.now, &turn)
+			w.b.Settled(w.now, sdk.Outcome{Route: s.Route, Key: s.Key, Tag: s.Tag, Stream: true, FirstContent: time.Second}, worldCat)
+		}); n != 0 {
+			t.Errorf("conversation %q: a healthy turn allocates %v times, want 0", conversation, n)
+		}
 	}
 }
 

@@ -26,15 +26,20 @@ func (m *oracle) candidates(head sdk.Route) []sdk.Route {
 	return list
 }
 
-// next is the attempt that r makes now, nil if it stops.
-func (m *oracle) next(r *request, now time.Duration) *attempt {
+// standings is how each target stands now.
+func (m *oracle) standings() func(Target) *standing {
 	all := m.account()
-	at := func(t Target) *standing {
+	return func(t Target) *standing {
 		if s := all[t]; s != nil {
 			return s
 		}
 		return &standing{}
 	}
+}
+
+// next is the attempt that r makes now, nil if it stops.
+func (m *oracle) next(r *request, now time.Duration) *attempt {
+	at := m.standings()
 	asked := func(route sdk.Route) bool {
 		return slices.ContainsFunc(r.attempts, func(a *attempt) bool { return a.route == route })
 	}
@@ -127,13 +132,7 @@ func (m *oracle) failed(a *attempt, f *sdk.Failure, now time.Duration) *attempt 
 	if f.Class() != sdk.ClassDeterministic && f.Class() != sdk.ClassTransient {
 		return nil // the caller's fault, or this machine's
 	}
-	all := m.account()
-	at := func(t Target) *standing {
-		if s := all[t]; s != nil {
-			return s
-		}
-		return &standing{}
-	}
+	at := m.standings()
 	p, _ := m.cat.Provider(a.route.Provider)
 	rs, vs := at(routeTarget(a.route)), at(vendorTarget(p.Name))
 	free := !rs.probed(now) && !vs.probed(now) && rs.state(now) != sdk.CircuitOpen && vs.state(now) != sdk.CircuitOpen

@@ -45,6 +45,19 @@ func (b *Brain) othersAnswer(now Instant, provider string) bool {
 	return false
 }
 
+// alone reports whether there is no other vendor that could show that our own
+// network works. The host then knows best: without a route out of this machine
+// it says LOCAL_NETWORK.
+func alone(cat sdk.Catalogue) bool {
+	n := 0
+	for i := range cat.Providers {
+		if !cat.Providers[i].Loopback {
+			n++
+		}
+	}
+	return n <= 1
+}
+
 // pending is an attempt of the turn whose charge waits for another's answer.
 type pending struct {
 	lease   lease

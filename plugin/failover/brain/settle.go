@@ -12,7 +12,7 @@ func (b *Brain) Settled(now Instant, o sdk.Outcome, cat sdk.Catalogue) []sdk.Cha
 	if !ok {
 		return nil
 	}
-	b.end(now, b.policy, l, o.Route, o.Key, o.Failure, provider(cat, o.Route.Provider))
+	b.end(now, b.policy, l, o.Route, o.Key, o.Failure, cat)
 	if o.Failure == nil && o.Stream && !b.slept(now, l) {
 		b.learn(o.Route, o.FirstContent)
 	}
@@ -27,7 +27,8 @@ type ended struct {
 
 // end judges the end of one attempt on route at with a key: nil is the clean end
 // of an answer. A permit comes back whatever the end.
-func (b *Brain) end(now Instant, policy *Policy, l lease, at sdk.Route, key string, f *sdk.Failure, p *sdk.Provider) ended {
+func (b *Brain) end(now Instant, policy *Policy, l lease, at sdk.Route, key string, f *sdk.Failure, cat sdk.Catalogue) ended {
+	p := provider(cat, at.Provider)
 	standing := b.giveBack(now, l, false)
 	if answered(f) {
 		b.hear(now, p)
@@ -61,7 +62,7 @@ func (b *Brain) end(now Instant, policy *Policy, l lease, at sdk.Route, key stri
 	if late(target) {
 		return ended{}
 	}
-	if ch.proof && !p.Loopback && !b.othersAnswer(now, at.Provider) {
+	if ch.proof && !p.Loopback && !b.othersAnswer(now, at.Provider) && !alone(cat) {
 		return ended{pending: true}
 	}
 	// A look at what a vendor had said to be out for long is one, whatever it met.

@@ -144,10 +144,9 @@ func (b *Brain) MoveOn(now Instant, t *Turn) (Step, bool) {
 // fail settles the present attempt of t.
 func (b *Brain) fail(now Instant, t *Turn, f *sdk.Failure) {
 	t.note(f)
-	p := provider(t.cat, t.now.route.Provider)
-	e := b.end(now, t.policy, t.lease, t.now.route, t.now.key, f, p)
+	e := b.end(now, t.policy, t.lease, t.now.route, t.now.key, f, t.cat)
 	t.now.counted = t.now.counted || e.counted
-	t.now.answered = t.now.answered || answered(f) && !p.Loopback
+	t.now.answered = t.now.answered || answered(f) && !provider(t.cat, t.now.route.Provider).Loopback
 	if e.pending {
 		t.pending = append(t.pending, pending{t.lease, t.now.route, f})
 	}

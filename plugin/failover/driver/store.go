@@ -90,7 +90,9 @@ func (p *Plugin) changed() {
 	var items []sdk.Item
 	p.think(func(brain.Instant) {
 		for _, t := range p.brain.TakeChanged() {
-			items = append(items, sdk.Item{Key: circuits + t.String(), Data: p.brain.Export(t)})
+			if data := p.brain.Export(t); data != nil { // it may have made room since
+				items = append(items, sdk.Item{Key: circuits + t.String(), Data: data})
+			}
 		}
 	})
 	p.store.put(items)
