@@ -88,6 +88,7 @@ const (
 	kindProvider = "provider"
 	kindPlugin   = "plugin"
 	kindAliases  = "aliases"
+	kindGateway  = "gateway"
 	kindStore    = "store"
 )
 
@@ -119,6 +120,8 @@ func (b *builder) unit(ctx context.Context, e profile.Entry) *unit {
 			u.provider, u.sim, u.err = b.provider(ctx, e)
 		case kindAliases:
 			u.aliases, u.err = readAliases(e)
+		case kindGateway:
+			u.gateway, u.err = readGateway(e)
 		case kindStore:
 			if _, u.err = readRedis(b.runtime.opts.Dir, e); u.err == nil && !bytes.Equal(u.config, b.runtime.shared) {
 				u.err = errStore

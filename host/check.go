@@ -148,6 +148,8 @@ func (c *checker) entry(ctx context.Context, e profile.Entry) {
 	case kindAliases:
 		c.faults(e, aliasesSchema)
 		c.routes(e, aliasesSchema)
+	case kindGateway:
+		c.faults(e, gatewaySchema)
 	case kindStore:
 		c.store(e)
 	default:

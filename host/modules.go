@@ -21,10 +21,10 @@ import (
 //	provider-openai     … in the Chat Completions dialect only
 //	provider-sim        a simulated vendor on loopback, failing as scripted
 //
-// and those of services.go.
+// and those of services.go and gatewayrow.go.
 var (
 	providerModules = []string{"provider", "provider-anthropic", "provider-openai", "provider-sim"}
-	modules         = append(slices.Clone(providerModules), moduleAliases, moduleRedis)
+	modules         = append(slices.Clone(providerModules), moduleAliases, moduleGateway, moduleRedis)
 )
 
 // kindOf is what an entry of a module is.
@@ -34,6 +34,8 @@ func kindOf(module string) string {
 		return kindProvider
 	case module == moduleAliases:
 		return kindAliases
+	case module == moduleGateway:
+		return kindGateway
 	case module == moduleRedis:
 		return kindStore
 	}
@@ -45,6 +47,8 @@ func builtinSchema(module string) []byte {
 	switch kindOf(module) {
 	case kindAliases:
 		return aliasesSchema
+	case kindGateway:
+		return gatewaySchema
 	case kindStore:
 		return redisSchema
 	}

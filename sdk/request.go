@@ -54,6 +54,7 @@ func (r Route) String() string {
 type Wants struct {
 	Budget    string `json:"budget,omitempty"`     // a named budget, "" the default
 	Contract  string `json:"contract,omitempty"`   // a named contract, "" none
+	Stream    string `json:"stream,omitempty"`     // what becomes of a stream that breaks: "fail", "buffer", "" the listener's default
 	Strict    bool   `json:"strict,omitempty"`     // the chosen route and no other
 	SameModel bool   `json:"same_model,omitempty"` // no other model than the chosen one
 }
@@ -92,8 +93,11 @@ type Dispatch struct {
 	Delay   time.Duration // wait this long before sending, cancellably
 	Limits  Limits
 	Visible Visible // what counts as visible content, zero for DefaultVisible
-	Tag     string  // opaque to the host; comes back in the Outcome and in Call.Past
-	Skipped []Skip  // candidates passed over on the way to this attempt, for the record
+	// Buffer hands nothing out before the answer is complete and, where a JSON
+	// schema was asked for, follows it. Whatever fails before that is invisible.
+	Buffer  bool
+	Tag     string // opaque to the host; comes back in the Outcome and in Call.Past
+	Skipped []Skip // candidates passed over on the way to this attempt, for the record
 }
 
 // Limits bound one attempt. Zero means the host's default.

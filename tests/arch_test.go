@@ -49,10 +49,11 @@ var edges = map[string]map[string]string{
 	"host/dialect":             {"host/sse": "encoders write frames"},
 	"host/dialect/dialecttest": {"host/sse": "it reads a client's stream"},
 	"host/gateway": {
-		"host":         "it makes the calls",
-		"host/dialect": "requests and answers are in one",
-		"host/llm":     "it relays raw answers",
-		"host/profile": "the token is a secret",
+		"host":              "it makes the calls",
+		"host/dialect":      "requests and answers are in one",
+		"host/llm":          "it relays raw answers",
+		"host/profile":      "the token is a secret",
+		"host/state/record": "what the access log and the metrics tell of a request",
 	},
 	"host/llm": {
 		"host/dialect":      "a payload is in one, a raw frame has its mark",

@@ -89,6 +89,7 @@ func TestPluginKilledUnderLoad(t *testing.T) {
 	pid := ""
 	for range kills {
 		pause(t, 500*time.Millisecond, 700*time.Millisecond)
+		works(t, rt, n, pid)
 		pid = signal(t, rt, syscall.SIGKILL, pid)
 	}
 	finish()
@@ -151,6 +152,28 @@ func pause(t *testing.T, least, most time.Duration) {
 	select {
 	case <-time.After(d):
 	case <-t.Context().Done():
+	}
+}
+
+// works waits until a process that was not signalled before has served: one that
+// is killed before it could is a crash loop, which is not what is tested.
+func works(t *testing.T, rt *host.Runtime, n *tally, before string) {
+	t.Helper()
+	served := int64(-1)
+	for {
+		p := rt.Graph().Plugins()[0]
+		switch {
+		case !p.Up || p.PID == before:
+			served = -1
+		case served < 0:
+			served = n.whole.Load()
+		case n.whole.Load() > served+1:
+			return
+		}
+		pause(t, 5*time.Millisecond, 5*time.Millisecond)
+		if t.Context().Err() != nil || p.Down != "" {
+			t.Fatalf("no live plugin process: %s", p.Down)
+		}
 	}
 }
 

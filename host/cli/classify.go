@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"spillway/host/dialect/failure"
+	"spillway/host/story"
 	"spillway/sdk"
 )
 
@@ -29,6 +30,10 @@ func (a *app) classifyCommand() *cobra.Command {
 protocol is openai, anthropic, gemini or other; phase is transport, response or
 stream. They are judged by the host's tables and then by the failover plugin
 itself: what is tested is what runs. Without FILE standard input is read.
+
+It is told in words: what decided and what was there otherwise, for whom that
+speaks, how long the vendor wants one to wait, and what the plugin does with it
+under its default settings.
 
 With --jsonl one JSON object a line is printed, in the same order:
 
@@ -81,6 +86,7 @@ func (a *app) classify(ctx context.Context, in io.Reader, lines bool) error {
 	enc.SetEscapeHTML(false)
 	scan := bufio.NewScanner(in)
 	scan.Buffer(nil, maxRecordLine)
+	told := false
 	for n := 1; scan.Scan(); n++ {
 		line := bytes.TrimSpace(scan.Bytes())
 		if len(line) == 0 {
@@ -90,7 +96,8 @@ func (a *app) classify(ctx context.Context, in io.Reader, lines bool) error {
 		if err := json.Unmarshal(line, &rec); err != nil {
 			return usageError{fmt.Errorf("line %d: %w", n, err)}
 		}
-		f, err := judge.Judge(ctx, rec.Vendor, *failure.FromRecord(rec))
+		first := *failure.FromRecord(rec)
+		f, err := judge.Judge(ctx, rec.Vendor, first)
 		if err != nil {
 			return err
 		}
@@ -99,7 +106,11 @@ func (a *app) classify(ctx context.Context, in io.Reader, lines bool) error {
 				ID: rec.ID, Code: f.Code, Class: f.Class(), Scope: f.Scope, RetryAfter: seconds(f, time.Now()), Rule: f.Rule,
 			})
 		} else {
-			err = inWords(out, rec.ID, f)
+			if told {
+				fmt.Fprintln(out)
+			}
+			told = true
+			err = story.Judge(out, story.Judgement{ID: rec.ID, Vendor: rec.Vendor, First: first, Final: f}, a.telling(a.stdout))
 		}
 		if err != nil {
 			return err
@@ -109,17 +120,6 @@ func (a *app) classify(ctx context.Context, in io.Reader, lines bool) error {
 		return usageError{err}
 	}
 	return nil
-}
-
-// inWords tells a judgement to a person.
-func inWords(w io.Writer, id string, f sdk.Failure) error {
-	wait := ""
-	if s := seconds(f, time.Now()); s != nil {
-		wait = fmt.Sprintf("\n  the vendor says to wait %s", time.Duration(*s*float64(time.Second)))
-	}
-	_, err := fmt.Fprintf(w, "%s: %s\n  class %s, speaks for %s\n  decided by %s%s\n  message %q\n",
-		id, f.Code, f.Class(), f.Scope, f.Rule, wait, f.Message)
-	return err
 }
 
 func seconds(f sdk.Failure, now time.Time) *float64 {

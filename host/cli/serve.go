@@ -33,6 +33,9 @@ func (a *app) serveCommand() *cobra.Command {
 GET /v1/models. Point a client's base URL here and it survives what its vendor
 does.
 
+Several may serve one profile: what one learns of a vendor the others know within
+a second.
+
 Prints "listening on http://…" when it is ready. SIGTERM and Ctrl-C let answers
 under way end (` + drainTime.String() + ` at most), then it exits with 0. Addresses other than
 loopback need a token in ` + tokenVariable + `.`,

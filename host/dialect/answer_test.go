@@ -46,6 +46,16 @@ func TestParseAnswer(t *testing.T) {
 		{"capacity", dialect.OpenAI(), `{"choices":[{"message":{"content":"a"},"finish_reason":"insufficient_system_resource"}]}`, nil},
 		{"refusal", dialect.OpenAI(), `{"choices":[{"message":{"content":null,"refusal":"no"},"finish_reason":"content_filter"}],"error":null}`,
 			[]sdk.Event{start("", ""), blockStart(0, sdk.BlockText), textDelta(0, "no"), blockEnd(0), finish(sdk.FinishRefusal)}},
+		{"error", dialect.Responses(), `{"error":{"message":"busy"}}`, nil},
+		{"failed", dialect.Responses(), `{"object":"response","status":"failed","error":{"code":"server_error"},"output":[]}`, nil},
+		{"given up", dialect.Responses(), `{"object":"response","status":"cancelled","output":[]}`, nil},
+		{"not yet", dialect.Responses(), `{"object":"response","status":"queued","output":[]}`, nil},
+		{"chat", dialect.Responses(), `{"choices":[{"message":{"content":"a"},"finish_reason":"stop"}]}`, nil},
+		{"empty", dialect.Responses(), `{"id":"resp_1","model":"m","error":null,"output":[]}`, []sdk.Event{start("resp_1", "m"), finish(sdk.FinishStop)}},
+		{"vendor's own items", dialect.Responses(), `{"output":[{"type":"reasoning","encrypted_content":"x","summary":[]},{"type":"web_search_call"},{"type":"message","content":[{"type":"output_text","text":"a"},{"type":"output_text","text":"b"}]}],"status":"incomplete","incomplete_details":{"reason":"content_filter"}}`,
+			[]sdk.Event{start("", ""), blockStart(0, sdk.BlockText), textDelta(0, "ab"), blockEnd(0), finish(sdk.FinishRefusal)}},
+		{"text for a tool", dialect.Responses(), `{"output":[{"type":"custom_tool_call","call_id":"c","name":"f","input":"a\"b"}],"status":"completed"}`,
+			[]sdk.Event{start("", ""), callStart(0, "c", "f"), callDelta(0, `{"input":"a\"b"}`), blockEnd(0), finish(sdk.FinishToolCalls)}},
 		{"arguments as an object", dialect.OpenAI(), `{"choices":[{"message":{"tool_calls":[{"id":"c","function":{"name":"f","arguments":{"a":1}}}]},"finish_reason":"tool_calls"}]}`,
 			[]sdk.Event{start("", ""), callStart(0, "c", "f"), callDelta(0, `{"a":1}`), blockEnd(0), finish(sdk.FinishToolCalls)}},
 	}
@@ -75,6 +85,12 @@ func TestBuildAnswer(t *testing.T) {
 		dialect.OpenAI(): `{"id":"chatcmpl-42","object":"chat.completion","created":7,"model":"vendor-model","choices":[{"index":0,"message":{"role":"assistant","content":"<a>b","reasoning_content":"hm",` +
 			`"tool_calls":[{"id":"x","type":"function","function":{"name":"f","arguments":"{\"a\":1}"}},{"id":"y","type":"function","function":{"name":"g","arguments":"{\"cut"}}]},"finish_reason":"length"}],` +
 			`"usage":{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15,"prompt_tokens_details":{"cached_tokens":4},"completion_tokens_details":{"reasoning_tokens":0}}}`,
+		dialect.Responses(): `{"id":"resp_1","object":"response","created_at":7,"status":"incomplete","error":null,"incomplete_details":{"reason":"max_output_tokens"},"model":"vendor-model","output":[` +
+			`{"id":"rs_1_0","type":"reasoning","summary":[{"type":"summary_text","text":"hm"}]},` +
+			`{"id":"msg_1_1","type":"message","status":"completed","role":"assistant","content":[{"type":"output_text","text":"<a>b","annotations":[]}]},` +
+			`{"id":"fc_1_2","type":"function_call","status":"completed","call_id":"x","name":"f","arguments":"{\"a\":1}"},` +
+			`{"id":"fc_1_3","type":"function_call","status":"incomplete","call_id":"y","name":"g","arguments":"{\"cut"}],` +
+			`"parallel_tool_calls":true,"tool_choice":"auto","tools":[],"usage":{"input_tokens":10,"input_tokens_details":{"cached_tokens":4},"output_tokens":5,"output_tokens_details":{"reasoning_tokens":0},"total_tokens":15},"metadata":{}}`,
 	} {
 		if diff := cmp.Diff(want, string(d.BuildAnswer(events, o))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", d.Name(), diff)
@@ -141,6 +157,7 @@ func FuzzParseAnswer(f *testing.F) {
 		f.Add(testdata(f, d.Name()+"/answer.json"))
 	}
 	f.Add([]byte(`{"choices":[{"message":{"tool_calls":[{}],"content":[]}}]}`))
+	f.Add([]byte(`{"output":[{"type":"custom_tool_call"},{"type":"message","content":[{"refusal":"x"}]},{"type":"reasoning","summary":{}}],"status":"incomplete"}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		for _, d := range dialects() {
 			events, ok := d.ParseAnswer(body)

@@ -16,10 +16,12 @@ type anthropic struct{}
 
 func (anthropic) Name() string { return "anthropic" }
 
-func (anthropic) Redirect(body []byte, model string) ([]byte, error) { return redirect(body, model) }
+func (anthropic) Redirect(body []byte, o Outbound) ([]byte, []string, error) {
+	return redirect(body, o)
+}
 
 func (a anthropic) Inspect(body []byte) (Inspection, error) {
-	return inspect(body, func(s *survey, key string, val []byte) {
+	return inspect(body, "messages", (*survey).messages, func(s *survey, key string, val []byte) {
 		switch key {
 		case "thinking":
 			for w := walk(val); w.member(); {
@@ -78,7 +80,7 @@ func (anthropic) ErrorBody(f *sdk.Failure, requestID string) []byte {
 	return append(dst, '}')
 }
 
-func (a anthropic) ErrorFrame(f *sdk.Failure, requestID string) []byte {
+func (a anthropic) ErrorFrame(f *sdk.Failure, requestID string, _ int) []byte {
 	return sse.AppendFrame(nil, "error", a.ErrorBody(f, requestID))
 }
 

@@ -2,7 +2,6 @@ package dialect
 
 import (
 	"cmp"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -97,7 +96,7 @@ func (anthropic) BuildRequest(p *sdk.Prompt, o Outbound) ([]byte, []string, erro
 	b := &anthropicBuilder{}
 	r := anthropicRequest{
 		Model:         o.Model,
-		MaxTokens:     cmp.Or(p.MaxTokens, o.MaxTokens, defaultMaxTokens),
+		MaxTokens:     cmp.Or(o.lowered(p.MaxTokens, &b.dropped), o.MaxOutput, defaultMaxTokens),
 		Stream:        o.Stream,
 		System:        b.system(p.System),
 		Messages:      b.messages(p.Messages),
@@ -226,10 +225,8 @@ func anthropicSourceOf(p sdk.Part) *anthropicSource {
 	if p.URL != "" {
 		return &anthropicSource{Type: "url", URL: p.URL}
 	}
-	if p.Kind == sdk.PartDocument && p.MediaType == "text/plain" {
-		if plain, err := base64.StdEncoding.DecodeString(p.Data); err == nil {
-			return &anthropicSource{Type: "text", MediaType: p.MediaType, Data: string(plain)}
-		}
+	if plain, ok := plainText(p); ok && p.Kind == sdk.PartDocument {
+		return &anthropicSource{Type: "text", MediaType: p.MediaType, Data: plain}
 	}
 	return &anthropicSource{Type: "base64", MediaType: p.MediaType, Data: p.Data}
 }

@@ -49,6 +49,8 @@ func (e *anthropicEncoder) Encode(dst []byte, ev sdk.Event) []byte {
 	return dst
 }
 
+func (e *anthropicEncoder) Next() int { return 0 }
+
 func (e *anthropicEncoder) start(dst []byte) []byte {
 	if e.started {
 		return dst

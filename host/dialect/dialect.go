@@ -21,21 +21,25 @@ import "spillway/sdk"
 
 // Dialect is one wire format.
 type Dialect interface {
-	// Name is "anthropic" (Messages) or "openai" (Chat Completions).
+	// Name is "anthropic" (Messages), "openai" (Chat Completions) or "responses"
+	// (OpenAI's Responses).
 	Name() string
 
 	// Inspect reads what routing needs from a request body, without decoding
 	// the whole. The error is a *sdk.Failure of code INVALID_REQUEST that names
 	// the field.
 	Inspect(body []byte) (Inspection, error)
-	// ParseRequest decodes a request body; same errors.
+	// ParseRequest decodes a request body; same errors, and one more for a
+	// request that is Held.
 	ParseRequest(body []byte) (*sdk.Prompt, error)
 	// BuildRequest encodes a prompt for a vendor. What the dialect cannot carry
 	// is left out and named in the second result.
 	BuildRequest(p *sdk.Prompt, o Outbound) (body []byte, dropped []string, err error)
-	// Redirect returns body with its top-level model replaced, every other byte
-	// untouched. It returns body itself if the model is already that one.
-	Redirect(body []byte, model string) ([]byte, error)
+	// Redirect returns body with its top-level model replaced by o.Model, every
+	// other byte untouched but a limit on the answer that is above o.MaxOutput:
+	// it is lowered, and named in the second result. It returns body itself if
+	// the model is already that one.
+	Redirect(body []byte, o Outbound) (redirected []byte, dropped []string, err error)
 
 	// Scan says what one stream frame means, without building values. It also
 	// checks that the data is valid JSON. A frame without data is noise, one
@@ -56,16 +60,17 @@ type Dialect interface {
 	// ErrorBody is a response body that reports f, in the dialect's shape.
 	ErrorBody(f *sdk.Failure, requestID string) []byte
 	// ErrorFrame is the stream frame, complete with its line ends, that reports
-	// f in the middle of an answer.
-	ErrorFrame(f *sdk.Failure, requestID string) []byte
+	// f in the middle of an answer. next is its number in a dialect that numbers
+	// frames: Encoder.Next, or one above the last Mark.Number that was relayed.
+	ErrorFrame(f *sdk.Failure, requestID string, next int) []byte
 	// Terminal is the frame that closes an answer after its finish event, for a
-	// vendor that forgot it.
+	// vendor that forgot it. It is empty where the finish event is the last.
 	Terminal() []byte
 }
 
 // ByName returns the dialect of that name.
 func ByName(name string) (Dialect, bool) {
-	for _, d := range []Dialect{Anthropic(), OpenAI()} {
+	for _, d := range []Dialect{Anthropic(), OpenAI(), Responses()} {
 		if d.Name() == name {
 			return d, true
 		}
@@ -83,13 +88,18 @@ type Inspection struct {
 	IncludeUsage bool   // the caller asks for the usage chunk of an OpenAI stream
 	Shape        sdk.Shape
 	Choices      int // answers in one that were asked for (OpenAI's n), 0 if not said
+	// Held is the field by which the request leans on what only its vendor
+	// keeps (previous_response_id, …), "" if none: nobody else can serve it.
+	Held string
+	// Freeform names the tools that take plain text; see AnswerOptions.
+	Freeform []string
 }
 
 // Outbound is what a prompt's encoding needs besides the prompt.
 type Outbound struct {
 	Model     string
 	Stream    bool
-	MaxTokens int // where the prompt sets none and the dialect demands one; 0 for the dialect's default
+	MaxOutput int // the model's limit, 0 if not known: asked for where the dialect demands a number and the prompt sets none
 	Quirks    Quirks
 }
 
@@ -112,6 +122,10 @@ type AnswerOptions struct {
 	// IncludeUsage asks for the usage chunk of an OpenAI stream.
 	IncludeUsage bool
 	Created      int64 // Unix seconds
+	// Freeform names the caller's tools that take plain text in the place of
+	// JSON (the Inspection's Freeform). The vocabulary carries that text as
+	// {"input": text}; only calls of these tools become plain text again.
+	Freeform []string
 }
 
 // MarkKind is what a frame means to somebody who relays it.
@@ -128,12 +142,13 @@ const (
 
 // Mark is the meaning of one frame. A frame that is several things at once
 // (content and a finish reason in one chunk) is the later kind of the list
-// above, with Visible set as well.
+// above, with Visible, or Finish, set as well.
 type Mark struct {
 	Kind    MarkKind
 	Visible sdk.Visible
-	Finish  sdk.Finish // with MarkFinish
+	Finish  sdk.Finish // with MarkFinish, and a MarkTerminal that says it too
 	Usage   sdk.Usage  // what the frame reports, zero if nothing
+	Number  int        // the frame's own in a dialect that numbers them, else 0
 }
 
 // Decoder turns frames into events. It is for one answer and one goroutine.
@@ -159,4 +174,7 @@ type Encoder interface {
 	// answer, terminal included; with a failure nothing is appended (the caller
 	// uses ErrorFrame).
 	Encode(dst []byte, e sdk.Event) []byte
+	// Next is the number of the frame to come in a dialect that numbers frames,
+	// else 0.
+	Next() int
 }

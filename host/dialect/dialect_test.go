@@ -16,7 +16,22 @@ func testdata(tb testing.TB, name string) []byte {
 	return b
 }
 
-func dialects() []dialect.Dialect { return []dialect.Dialect{dialect.Anthropic(), dialect.OpenAI()} }
+func dialects() []dialect.Dialect {
+	return []dialect.Dialect{dialect.Anthropic(), dialect.OpenAI(), dialect.Responses()}
+}
+
+// pairs are the ways from each dialect to each other.
+func pairs() [][2]dialect.Dialect {
+	var all [][2]dialect.Dialect
+	for _, from := range dialects() {
+		for _, to := range dialects() {
+			if from != to {
+				all = append(all, [2]dialect.Dialect{from, to})
+			}
+		}
+	}
+	return all
+}
 
 func TestByName(t *testing.T) {
 	for _, want := range dialects() {

@@ -30,9 +30,10 @@ type survey struct {
 	documents int // bytes of documents
 }
 
-// inspect reads body. field is given every top-level member that is not common
+// inspect reads body. said is the member that holds the conversation, which read
+// reads; field is given the tools and every top-level member that is not common
 // to the dialects.
-func inspect(body []byte, field func(s *survey, key string, val []byte)) (Inspection, error) {
+func inspect(body []byte, said string, read func(*survey, []byte) *sdk.Failure, field func(s *survey, key string, val []byte)) (Inspection, error) {
 	if !valid(body) {
 		return Inspection{}, invalid("body", "not valid JSON")
 	}
@@ -40,7 +41,7 @@ func inspect(body []byte, field func(s *survey, key string, val []byte)) (Inspec
 		return Inspection{}, invalid("body", "not a JSON object")
 	}
 	var s survey
-	messages := false
+	found := false
 	for w := walk(body); w.member(); {
 		var err *sdk.Failure
 		switch string(w.key) {
@@ -54,19 +55,21 @@ func inspect(body []byte, field func(s *survey, key string, val []byte)) (Inspec
 			if !s.Stream && string(w.val) != "false" && given(w.val) {
 				err = invalid("stream", "want true or false")
 			}
-		case "max_tokens", "max_completion_tokens":
+		case "max_tokens", "max_completion_tokens", "max_output_tokens":
 			if given(w.val) && !isNumber(w.val) {
 				err = invalid(string(w.key), "want a number")
 			}
 			s.MaxTokens = max(s.MaxTokens, count(w.val))
-		case "messages":
-			messages = true
-			err = s.messages(w.val)
+		case said:
+			if found = given(w.val); found {
+				err = read(&s, w.val)
+			}
 		case "tools":
 			s.Shape.Tools = 0
 			for t := walk(w.val); t.element(); {
 				s.Shape.Tools++
 			}
+			fallthrough
 		default:
 			field(&s, string(w.key), w.val)
 		}
@@ -77,8 +80,8 @@ func inspect(body []byte, field func(s *survey, key string, val []byte)) (Inspec
 	switch {
 	case s.Model == "":
 		return Inspection{}, invalid("model", "want a name")
-	case !messages:
-		return Inspection{}, invalid("messages", "missing")
+	case !found && s.Held == "":
+		return Inspection{}, invalid(said, "missing")
 	}
 	s.Shape.PromptTokens = (len(body)-s.images-s.documents)/textBytesPerToken +
 		s.Shape.Images*imageTokens + s.documents/documentBytesPerToken
@@ -86,7 +89,7 @@ func inspect(body []byte, field func(s *survey, key string, val []byte)) (Inspec
 }
 
 func (s *survey) messages(raw []byte) *sdk.Failure {
-	if len(raw) == 0 || raw[0] != '[' {
+	if raw[0] != '[' {
 		return invalid("messages", "want a list")
 	}
 	s.Shape.Messages, s.Shape.ToolResult = 0, false
@@ -151,10 +154,10 @@ func (s *survey) content(raw []byte, deep bool) (calls int, result bool) {
 			if deep && len(inner) > 0 {
 				s.content(inner, false)
 			}
-		case "image", "image_url":
+		case "image", "image_url", "input_image":
 			s.Shape.Images++
 			s.images += len(w.val)
-		case "document", "file":
+		case "document", "file", "input_file":
 			s.Shape.Documents++
 			s.documents += len(w.val)
 		case "input_audio":

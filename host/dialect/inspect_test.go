@@ -27,6 +27,24 @@ func TestInspect(t *testing.T) {
 			Model: "mock-model", Stream: true, MaxTokens: 8192, Effort: "high", IncludeUsage: true,
 			Shape: sdk.Shape{Messages: 4, Tools: 1, Reasoning: true, ToolResult: true},
 		}},
+		{"responses agent", dialect.Responses(), string(testdata(t, "responses/agent.json")), dialect.Inspection{
+			Model: "gpt-5-mock", Stream: true, Effort: "high", Conversation: "11111111-2222-3333-4444-555555555555", Freeform: []string{"apply_patch"},
+			Shape: sdk.Shape{Messages: 10, Tools: 4, Images: 1, ParallelTools: true, Reasoning: true, ToolResult: true},
+		}},
+		{"a text", dialect.Responses(), `{"model":"m","input":"hi","max_output_tokens":7,"text":{"format":{"type":"json_schema"}},"user":"u"}`,
+			dialect.Inspection{Model: "m", MaxTokens: 7, Conversation: "u", Shape: sdk.Shape{Messages: 1, Structured: true}}},
+		{"images and files", dialect.Responses(), `{"model":"m","input":[{"role":"user","content":[{"type":"input_image"},{"type":"input_file"}]},{"type":"function_call_output","output":"x"},{"role":"developer","content":"y"}]}`,
+			dialect.Inspection{Model: "m", Shape: sdk.Shape{Messages: 3, Images: 1, Documents: 1, ToolResult: true}}},
+		{"user after a tool's result", dialect.Responses(), `{"model":"m","input":[{"type":"function_call_output","output":"x"},{"role":"user","content":"y"}]}`,
+			dialect.Inspection{Model: "m", Shape: sdk.Shape{Messages: 2}}},
+		{"parallel calls in the history", dialect.Responses(), `{"model":"m","input":[{"type":"function_call"},{"type":"custom_tool_call"}]}`,
+			dialect.Inspection{Model: "m", Shape: sdk.Shape{Messages: 2, ParallelTools: true}}},
+		{"calls one after the other", dialect.Responses(), `{"model":"m","input":[{"type":"function_call"},{"type":"function_call_output"},{"type":"function_call"}]}`,
+			dialect.Inspection{Model: "m", Shape: sdk.Shape{Messages: 3}}},
+		{"kept conversation", dialect.Responses(), `{"model":"m","conversation":{"id":"conv_1"},"reasoning":{"effort":"none"}}`,
+			dialect.Inspection{Model: "m", Effort: "none", Conversation: "conv_1", Held: "conversation"}},
+		{"cache key before the kept conversation", dialect.Responses(), `{"model":"m","input":null,"conversation":"conv_1","prompt_cache_key":"k","previous_response_id":null}`,
+			dialect.Inspection{Model: "m", Conversation: "k", Held: "conversation"}},
 		{"least", dialect.Anthropic(), `{"model":"m","messages":[]}`, dialect.Inspection{Model: "m"}},
 		{"nulls", dialect.OpenAI(), `{"model":"m","messages":[],"stream":null,"max_tokens":null,"tools":null,"user":null}`,
 			dialect.Inspection{Model: "m"}},
@@ -136,17 +154,27 @@ func TestInspectRefuses(t *testing.T) {
 	}
 	for _, d := range dialects() {
 		for _, tt := range tests {
+			if d == dialect.Responses() { // its conversation has another name, and may be a text
+				tt.body, tt.want = strings.ReplaceAll(tt.body, "messages", "input"), strings.ReplaceAll(tt.want, "messages", "input")
+				tt.body, tt.want = strings.ReplaceAll(tt.body, `"input":"hi"`, `"input":7`), strings.ReplaceAll(tt.want, "want a list", "want a text or a list")
+			}
 			t.Run(d.Name()+" "+tt.name, func(t *testing.T) {
 				_, err := d.Inspect([]byte(tt.body))
 				f, ok := errors.AsType[*sdk.Failure](err)
 				if !ok || f.Code != sdk.CodeInvalidRequest || f.Message != tt.want {
-					t.Errorf("Inspect: got %v, want %q", err, tt.want)
+					t.Fatalf("Inspect: got %v, want %q", err, tt.want)
 				}
 				if _, perr := d.ParseRequest([]byte(tt.body)); perr == nil || perr.Error() != err.Error() {
 					t.Errorf("ParseRequest: got %v, want %v", perr, err)
 				}
 			})
 		}
+	}
+}
+
+func TestInspectRefusesBackground(t *testing.T) {
+	if _, err := dialect.Responses().Inspect([]byte(`{"model":"m","input":"hi","background":true}`)); err == nil || !strings.Contains(err.Error(), "background") {
+		t.Errorf("got %v", err)
 	}
 }
 
@@ -167,17 +195,17 @@ func TestRedirect(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := dialect.OpenAI().Redirect([]byte(tt.body), tt.model)
+			got, _, err := dialect.OpenAI().Redirect([]byte(tt.body), dialect.Outbound{Model: tt.model})
 			if err != nil || string(got) != tt.want {
 				t.Errorf("got %s, %v, want %s", got, err, tt.want)
 			}
 		})
 	}
 	same := []byte(`{"model":"x"}`)
-	if got, err := dialect.Anthropic().Redirect(same, "x"); err != nil || &got[0] != &same[0] {
+	if got, _, err := dialect.Anthropic().Redirect(same, dialect.Outbound{Model: "x", MaxOutput: 1}); err != nil || &got[0] != &same[0] {
 		t.Errorf("the model is that one already: got %s, %v, want the body itself", got, err)
 	}
-	if got, err := dialect.Anthropic().Redirect([]byte(`{"a":"model"}`), "x"); err == nil {
+	if got, _, err := dialect.Anthropic().Redirect([]byte(`{"a":"model"}`), dialect.Outbound{Model: "x"}); err == nil {
 		t.Errorf("no model: got %s", got)
 	}
 }
@@ -185,20 +213,22 @@ func TestRedirect(t *testing.T) {
 func FuzzRequest(f *testing.F) {
 	f.Add(testdata(f, "anthropic/agent.json"))
 	f.Add(testdata(f, "openai/agent.json"))
+	f.Add(testdata(f, "responses/agent.json"))
+	f.Add([]byte(`{"model":"m","input":[{"type":"custom_tool_call","input":"\ud800"},{"type":"function_call_output","output":[{"type":"input_file","file_data":"data:a/b;base64,x"}]},{"type":"item_reference"}],"tools":[{"type":"custom","name":"f"}],"text":{"format":7}}`))
 	f.Add([]byte(`{"model":"m","messages":[{"role":"tool","content":[{"type":"file","file":{"file_data":"data:a/b;base64,x"}}]}],"stop":"x","user":"\ud800"}`))
 	f.Add([]byte(`{"model":"\"","messages":[{"content":[{"type":"document","source":{"type":"text","data":"\u0000"}},{"type":"tool_result","content":[{"type":"image"}]}]}],"thinking":7}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		for _, d := range dialects() {
-			d.Redirect(body, "other")
+			d.Redirect(body, dialect.Outbound{Model: "other", MaxOutput: 9})
 			in, err := d.Inspect(body)
 			p, perr := d.ParseRequest(body)
-			if (err == nil) != (perr == nil) {
+			if (err == nil && in.Held == "") != (perr == nil) {
 				t.Fatalf("Inspect: %v, ParseRequest: %v", err, perr)
 			}
-			if err != nil {
+			if perr != nil {
 				continue
 			}
-			moved, err := d.Redirect(body, "other")
+			moved, _, err := d.Redirect(body, dialect.Outbound{Model: "other"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -206,7 +236,7 @@ func FuzzRequest(f *testing.F) {
 			want.Model = "other"
 			got, err := d.Inspect(moved)
 			got.Shape.PromptTokens = want.Shape.PromptTokens
-			if err != nil || got != want {
+			if err != nil || !cmp.Equal(got, want) {
 				t.Errorf("redirected: got %+v, %v, want %+v", got, err, want)
 			}
 			for _, to := range dialects() {

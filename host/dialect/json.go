@@ -169,6 +169,15 @@ func text(v gjson.Result) string {
 	return strings.ToValidUTF8(v.Str, string(utf8.RuneError))
 }
 
+// plain is the text of a JSON string where it stands, if nothing in it is
+// escaped.
+func plain(raw []byte) []byte {
+	if len(raw) < 2 || raw[0] != '"' || bytes.IndexByte(raw, '\\') >= 0 {
+		return []byte(unquote(raw))
+	}
+	return raw[1 : len(raw)-1]
+}
+
 // filled reports whether raw is a string that is not empty.
 func filled(raw []byte) bool { return len(raw) > 2 && raw[0] == '"' }
 
@@ -214,6 +223,15 @@ func marshal(v any) ([]byte, error) {
 		return nil, err
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// appendJSON appends v, which holds nothing that cannot be encoded.
+func appendJSON(dst []byte, v any) []byte {
+	b, err := marshal(v)
+	if err != nil {
+		return append(dst, "null"...)
+	}
+	return append(dst, b...)
 }
 
 // appendString appends s as a JSON string.

@@ -15,11 +15,11 @@ type openai struct{}
 
 func (openai) Name() string { return "openai" }
 
-func (openai) Redirect(body []byte, model string) ([]byte, error) { return redirect(body, model) }
+func (openai) Redirect(body []byte, o Outbound) ([]byte, []string, error) { return redirect(body, o) }
 
 func (openai) Inspect(body []byte) (Inspection, error) {
 	var cacheKey, user string
-	in, err := inspect(body, func(s *survey, key string, val []byte) {
+	in, err := inspect(body, "messages", (*survey).messages, func(s *survey, key string, val []byte) {
 		switch key {
 		case "reasoning_effort":
 			s.Effort = unquote(val)
@@ -79,7 +79,7 @@ func (openai) ErrorBody(f *sdk.Failure, requestID string) []byte {
 	return append(dst, "}}"...)
 }
 
-func (o openai) ErrorFrame(f *sdk.Failure, requestID string) []byte {
+func (o openai) ErrorFrame(f *sdk.Failure, requestID string, _ int) []byte {
 	return sse.AppendFrame(nil, "", o.ErrorBody(f, requestID))
 }
 

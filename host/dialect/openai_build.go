@@ -112,16 +112,12 @@ func (openai) BuildRequest(p *sdk.Prompt, o Outbound) ([]byte, []string, error) 
 		Temperature:     p.Temperature,
 		TopP:            p.TopP,
 		Stop:            p.Stop[:min(len(p.Stop), maxStops)],
-		ReasoningEffort: p.Effort,
+		ReasoningEffort: openaiEffort(p.Effort, &b.dropped),
 		ResponseFormat:  openaiFormatOf(p.Schema),
 		User:            p.User,
 	}
 	if len(p.Stop) > maxStops {
 		b.dropped.add("stop")
-	}
-	if p.Effort == "max" { // a step the other dialect has
-		b.dropped.add("effort")
-		r.ReasoningEffort = "high"
 	}
 	if p.Reasoning && p.Effort == "" {
 		b.dropped.add("thinking") // no field of the dialect asks for it
@@ -130,10 +126,10 @@ func (openai) BuildRequest(p *sdk.Prompt, o Outbound) ([]byte, []string, error) 
 		r.ParallelToolCalls = p.ParallelTools
 		r.ToolChoice = openaiChoice(p.ToolChoice)
 	}
-	if o.Quirks.MaxCompletionTokens {
-		r.MaxCompletionTokens = p.MaxTokens
+	if limit := o.lowered(p.MaxTokens, &b.dropped); o.Quirks.MaxCompletionTokens {
+		r.MaxCompletionTokens = limit
 	} else {
-		r.MaxTokens = p.MaxTokens
+		r.MaxTokens = limit
 	}
 	if o.Stream && !o.Quirks.NoStreamUsage {
 		r.StreamOptions = &openaiStreamOptions{IncludeUsage: true}
@@ -143,6 +139,16 @@ func (openai) BuildRequest(p *sdk.Prompt, o Outbound) ([]byte, []string, error) 
 		return nil, nil, fmt.Errorf("prompt: %w", err)
 	}
 	return body, b.dropped, nil
+}
+
+// openaiEffort carries an effort, but for the step that only the other vendor
+// has.
+func openaiEffort(effort string, d *dropped) string {
+	if effort == "max" {
+		d.add("effort")
+		return "high"
+	}
+	return effort
 }
 
 type openaiBuilder struct {
@@ -232,7 +238,7 @@ func (b *openaiBuilder) content(parts []sdk.Part) any {
 		case p.Kind == sdk.PartText && p.Text != "":
 			list = append(list, openaiPart{Type: "text", Text: p.Text})
 		case p.Kind == sdk.PartImage:
-			url := cmp.Or(p.URL, "data:"+p.MediaType+";base64,"+p.Data)
+			url := cmp.Or(p.URL, dataURLOf(p))
 			list = append(list, openaiPart{Type: "image_url", ImageURL: &openaiImage{url}})
 		case p.Kind == sdk.PartDocument:
 			if part, ok := openaiDocument(p); ok {
@@ -254,14 +260,28 @@ func openaiDocument(p sdk.Part) (openaiPart, bool) {
 	if p.URL != "" {
 		return openaiPart{}, false
 	}
-	if p.MediaType == "text/plain" {
-		plain, err := base64.StdEncoding.DecodeString(p.Data)
-		return openaiPart{Type: "text", Text: string(plain)}, err == nil && len(plain) > 0
+	if plain, ok := plainText(p); ok {
+		return openaiPart{Type: "text", Text: plain}, plain != ""
 	}
-	_, ending, _ := strings.Cut(p.MediaType, "/")
-	file := &openaiFile{Filename: "document." + ending, FileData: "data:" + p.MediaType + ";base64," + p.Data}
-	return openaiPart{Type: "file", File: file}, true
+	return openaiPart{Type: "file", File: &openaiFile{Filename: filename(p), FileData: dataURLOf(p)}}, true
 }
+
+// plainText is the text of a document that is nothing else.
+func plainText(p sdk.Part) (string, bool) {
+	if p.MediaType != "text/plain" {
+		return "", false
+	}
+	plain, err := base64.StdEncoding.DecodeString(p.Data)
+	return string(plain), err == nil
+}
+
+// filename is a name for a document; the vendor tells its kind by the ending.
+func filename(p sdk.Part) string {
+	_, ending, _ := strings.Cut(p.MediaType, "/")
+	return "document." + ending
+}
+
+func dataURLOf(p sdk.Part) string { return "data:" + p.MediaType + ";base64," + p.Data }
 
 func openaiTools(tools []sdk.Tool) []openaiTool {
 	var out []openaiTool

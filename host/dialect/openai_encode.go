@@ -45,6 +45,8 @@ func (e *openaiEncoder) Encode(dst []byte, ev sdk.Event) []byte {
 	return dst
 }
 
+func (e *openaiEncoder) Next() int { return 0 }
+
 // start writes the chunk with the role. A second start writes nothing.
 func (e *openaiEncoder) start(dst []byte, ev sdk.Event) []byte {
 	if e.head != nil {

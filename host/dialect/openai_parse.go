@@ -1,8 +1,6 @@
 package dialect
 
 import (
-	"strings"
-
 	"github.com/tidwall/gjson"
 
 	"spillway/sdk"
@@ -168,10 +166,11 @@ func (r *openaiReader) part(v gjson.Result) (sdk.Part, bool) {
 		if !url.Exists() {
 			url = v.Get("image_url")
 		}
-		if mediaType, data, ok := dataURL(text(url)); ok {
-			return sdk.Part{Kind: sdk.PartImage, MediaType: mediaType, Data: data}, true
+		p, ok := imageOf(text(url))
+		if !ok {
+			r.dropped.add(kind)
 		}
-		return sdk.Part{Kind: sdk.PartImage, URL: text(url)}, true
+		return p, ok
 	case "file":
 		if mediaType, data, ok := dataURL(text(v.Get("file.file_data"))); ok {
 			return sdk.Part{Kind: sdk.PartDocument, MediaType: mediaType, Data: data}, true
@@ -191,15 +190,9 @@ func (r *openaiReader) call(calls []sdk.Part, v gjson.Result) []sdk.Part {
 		r.dropped.add("tool_calls." + text(v.Get("type")))
 		return calls
 	}
-	args := arguments(f.Get("arguments"))
-	p := sdk.Part{Kind: sdk.PartToolCall, ID: text(v.Get("id")), Name: text(f.Get("name")), Input: objectOf(args)}
-	if p.Input == nil {
-		p.Input = []byte("{}")
-		if strings.TrimSpace(args) != "" {
-			r.dropped.add("tool_calls.arguments")
-		}
-	}
-	return append(calls, p)
+	return append(calls, sdk.Part{
+		Kind: sdk.PartToolCall, ID: text(v.Get("id")), Name: text(f.Get("name")), Input: r.arguments(f.Get("arguments")),
+	})
 }
 
 // tool reads a function. Other kinds of tools belong to the vendor.

@@ -105,6 +105,27 @@ func dataURL(url string) (mediaType, data string, ok bool) {
 	return mediaType, data, found && isData && isBase64
 }
 
+// imageOf is the image at a URL, which may hold the data itself. It reports
+// false if there is none.
+func imageOf(url string) (sdk.Part, bool) {
+	if mediaType, data, ok := dataURL(url); ok {
+		return sdk.Part{Kind: sdk.PartImage, MediaType: mediaType, Data: data}, true
+	}
+	return sdk.Part{Kind: sdk.PartImage, URL: url}, url != ""
+}
+
+// arguments reads those of a call. The vocabulary wants an object.
+func (r *promptReader) arguments(v gjson.Result) json.RawMessage {
+	args := arguments(v)
+	if object := objectOf(args); object != nil {
+		return object
+	}
+	if strings.TrimSpace(args) != "" {
+		r.dropped.add("tool_calls.arguments")
+	}
+	return json.RawMessage("{}")
+}
+
 // joinText joins the text of parts with blank lines and says whether there was
 // anything else among them.
 func joinText(parts []sdk.Part) (joined string, others bool) {

@@ -3,6 +3,7 @@ package dialect_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,10 +18,7 @@ import (
 // gives them, using only what d can carry.
 func randomAnswer(rng *rand.Rand, d dialect.Dialect) []sdk.Event {
 	anthropic := d.Name() == "anthropic"
-	id := "chatcmpl-r"
-	if anthropic {
-		id = "msg_r"
-	}
+	id := map[string]string{"anthropic": "msg_r", "openai": "chatcmpl-r", "responses": "resp_r"}[d.Name()]
 	events := []sdk.Event{start(id, "model-"+randomText(rng))}
 	last := sdk.BlockKind(0)
 	for i := range 1 + rng.IntN(5) {
@@ -59,7 +57,16 @@ func randomAnswer(rng *rand.Rand, d dialect.Dialect) []sdk.Event {
 		u.Reasoning = rng.IntN(2)
 	}
 	ends := []sdk.Finish{sdk.FinishStop, sdk.FinishToolCalls, sdk.FinishMaxTokens, sdk.FinishRefusal}
-	return append(events, usage(u), finish(ends[rng.IntN(len(ends))]))
+	end := ends[rng.IntN(len(ends))]
+	if d == dialect.Responses() && rng.IntN(2) == 0 { // it says by its items alone which of the two it is
+		end = sdk.FinishMaxTokens
+	} else if d == dialect.Responses() {
+		end = sdk.FinishStop
+		if slices.ContainsFunc(events, func(e sdk.Event) bool { return e.Block == sdk.BlockToolCall }) {
+			end = sdk.FinishToolCalls
+		}
+	}
+	return append(events, usage(u), finish(end))
 }
 
 func randomText(rng *rand.Rand) string {
@@ -125,11 +132,10 @@ func said(events []sdk.Event) map[string]string {
 	return all
 }
 
-// The answer crosses from one dialect to the other and back.
+// The answer crosses from each dialect to each other and back.
 func TestAnswerCrosses(t *testing.T) {
-	anthropic, openai := dialect.Anthropic(), dialect.OpenAI()
 	o := dialect.AnswerOptions{IncludeUsage: true}
-	for _, way := range [][2]dialect.Dialect{{anthropic, openai}, {openai, anthropic}} {
+	for _, way := range pairs() {
 		events, _ := decode(t, way[0], testdata(t, way[0].Name()+"/tool.sse"))
 		there, ok := decode(t, way[1], encode(way[1], o, events))
 		back, ok2 := decode(t, way[0], encode(way[0], o, there))
@@ -140,7 +146,7 @@ func TestAnswerCrosses(t *testing.T) {
 			delete(m, "signature")
 		}
 		if diff := cmp.Diff(want, got); diff != "" || !ok || !ok2 {
-			t.Errorf("from %s: complete %v %v, (-want +got):\n%s", way[0].Name(), ok, ok2, diff)
+			t.Errorf("from %s to %s: complete %v %v, (-want +got):\n%s", way[0].Name(), way[1].Name(), ok, ok2, diff)
 		}
 	}
 }

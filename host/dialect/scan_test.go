@@ -165,6 +165,8 @@ func FuzzScan(f *testing.F) {
 	for _, d := range dialects() {
 		frames(f, testdata(f, d.Name()+"/tool.sse"), func(event string, data []byte) { f.Add(event, data) })
 	}
+	f.Add("", []byte(`{"type":"response.output_item.done","item":{"type":"custom_tool_call","input":""}}`))
+	f.Add("response.completed", []byte(`{"response":{"output":[{"type":"function_call","arguments":{}}],"incomplete_details":{"reason":"\u0063"}}}`))
 	f.Add("", []byte(`{"choices":[{"delta":{"tool_calls":[{"function":{"arguments":""}}]}}],"error":{}}`))
 	f.Fuzz(func(t *testing.T, event string, data []byte) {
 		for _, d := range dialects() {
@@ -198,6 +200,7 @@ func BenchmarkScan(b *testing.B) {
 		data    string
 	}{
 		{dialect.Anthropic(), "content_block_delta", `{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"` + text + text + `"}}`},
+		{dialect.Responses(), "response.output_text.delta", `{"type":"response.output_text.delta","sequence_number":6,"item_id":"msg_01","output_index":1,"content_index":0,"delta":"` + text + text + `"}`},
 		{dialect.OpenAI(), "", `{"id":"chatcmpl-01harbour","object":"chat.completion.chunk","created":1795998887,"model":"mock-model","choices":[{"index":0,"delta":{"content":"` + text + `"},"finish_reason":null}]}`},
 	} {
 		b.Run(bb.dialect.Name(), func(b *testing.B) {

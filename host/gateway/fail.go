@@ -1,8 +1,10 @@
 package gateway
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,40 +15,34 @@ import (
 
 // fail answers a request of which nothing was given away.
 func (x *exchange) fail(f *sdk.Failure) {
-	id := ""
+	h := x.w.Header()
+	h.Set(headerID, x.id)
 	own := x.reply(f) // before the trace lets go of it
 	if x.call != nil {
-		id = x.call.ID
-		x.call.Trace.Finish(f, false)
 		x.header(llm.Head{})
 	}
-	if f.Code == sdk.CodeAborted && x.ctx.Err() != nil { // nobody reads it
-		x.w.WriteHeader(statusClientClosed)
-		return
-	}
-	h := x.w.Header()
-	if f.Class() == sdk.ClassCaller && f.Code != sdk.CodeAborted { // given up by a plugin: not the caller's fault
+	defer x.done(f, false)
+	h.Set("Content-Type", "application/json")
+	switch {
+	case f.Code == sdk.CodeAborted && x.ctx.Err() != nil: // nobody reads it
+		x.send(statusClientClosed, nil)
+	case f.Class() == sdk.ClassCaller && f.Code != sdk.CodeAborted: // given up by a plugin: not the caller's fault
 		// Agents read these texts and act on them, so they get the vendor's own.
 		h.Set("X-Should-Retry", "false")
-		if own != nil {
-			h.Set("Content-Type", own.Type)
-			x.w.WriteHeader(own.Status)
-			_, _ = x.w.Write(own.Body)
+		if own == nil {
+			x.send(callerStatus(f, f.Status), x.dialect.ErrorBody(f, x.id))
 			return
 		}
-		h.Set("Content-Type", "application/json")
-		x.w.WriteHeader(callerStatus(f))
-		_, _ = x.w.Write(x.dialect.ErrorBody(f, id))
-		return
+		h.Set("Content-Type", own.Type)
+		x.send(callerStatus(f, own.Status), own.Body)
+	default:
+		wait, useful := retryAfter(f, time.Now())
+		h.Set("Retry-After", strconv.Itoa(wait))
+		if !useful || wait > longWait {
+			h.Set("X-Should-Retry", "false")
+		}
+		x.send(http.StatusServiceUnavailable, x.dialect.ErrorBody(x.told(f), x.id))
 	}
-	wait, useful := retryAfter(f, time.Now())
-	h.Set("Retry-After", strconv.Itoa(wait))
-	if !useful || wait > longWait {
-		h.Set("X-Should-Retry", "false")
-	}
-	h.Set("Content-Type", "application/json")
-	x.w.WriteHeader(http.StatusServiceUnavailable)
-	_, _ = x.w.Write(x.dialect.ErrorBody(x.told(f), id))
 }
 
 // statusClientClosed is what access logs call a request whose client left.
@@ -67,10 +63,13 @@ func (x *exchange) reply(f *sdk.Failure) *llm.Reply {
 	return nil
 }
 
-func callerStatus(f *sdk.Failure) int {
+// callerStatus is the status that a caller gets for a fault of its own: the
+// vendor's, as far as it says so. A 401 would be about the vendor's key, which
+// is none of the caller's, and anything above 499 would be repeated.
+func callerStatus(f *sdk.Failure, vendors int) int {
 	switch {
-	case f.Status >= 400 && f.Status < 500:
-		return f.Status
+	case vendors >= 400 && vendors < 500 && vendors != http.StatusUnauthorized:
+		return vendors
 	case f.Code == sdk.CodeUnknownModel, f.Code == sdk.CodeNoAdapter:
 		return http.StatusNotFound
 	}
@@ -84,19 +83,25 @@ func retryAfter(f *sdk.Failure, now time.Time) (seconds int, useful bool) {
 	if !f.ResetAt.IsZero() {
 		wait = max(wait, f.ResetAt.Sub(now))
 	}
-	useful = wait > 0 || f.Class() == sdk.ClassTransient
+	useful = wait > 0 || f.Class() == sdk.ClassTransient || f.Class() == sdk.ClassLocal
 	return max(int((wait+time.Second-1)/time.Second), 1), useful
 }
 
-// told is the failure as the caller reads it: the first cause, and what was
-// tried.
+// maxTold bounds how many attempts, and how many candidates that were passed
+// over, an error lists.
+const maxTold = 8
+
+// told is the failure as the caller reads it: the first cause, what was tried,
+// and who was not asked and why.
 func (x *exchange) told(f *sdk.Failure) *sdk.Failure {
 	g := *f
 	if x.call == nil {
 		return &g
 	}
+	rec := x.call.Trace.Record()
 	var tried []string
-	for _, a := range x.call.Trace.Record().Attempts {
+	skipped := slices.Clip(rec.Skipped) // shared with the record
+	for _, a := range rec.Attempts {
 		if a.Code != "" {
 			code := a.Code
 			if a.JudgedCode != "" {
@@ -104,9 +109,30 @@ func (x *exchange) told(f *sdk.Failure) *sdk.Failure {
 			}
 			tried = append(tried, fmt.Sprintf("%s: %s", a.Route, code))
 		}
+		if a.Action == sdk.ActionStop {
+			skipped = append(skipped, a.Passed...)
+		}
 	}
+	var passed []string
+	for _, s := range skipped {
+		passed = append(passed, fmt.Sprintf("%s: %s", s.Route, s.Reason))
+	}
+	var notes []string
 	if len(tried) > 0 {
-		g.Message = strings.TrimSpace(g.Message) + " (tried " + strings.Join(tried, ", ") + "; spillway explain " + x.call.ID + ")"
+		notes = append(notes, "tried "+list(tried))
 	}
+	if len(passed) > 0 {
+		notes = append(notes, "not asked "+list(passed))
+	}
+	notes = append(notes, "spillway explain "+x.id)
+	g.Message = cmp.Or(strings.TrimSpace(g.Message), f.Error()) + " (" + strings.Join(notes, "; ") + ")"
 	return &g
+}
+
+// list joins names, not too many of them.
+func list(names []string) string {
+	if more := len(names) - maxTold; more > 0 {
+		names = append(names[:maxTold:maxTold], fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(names, ", ")
 }

@@ -1,20 +1,13 @@
 package gateway
 
 import (
-	"context"
 	"encoding/json"
-	"iter"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"testing"
 
-	"spillway/host/dialect"
-	"spillway/host/llm"
 	"spillway/host/profile"
-	"spillway/host/state/record"
-	"spillway/sdk"
 )
 
 // TestHosts: with a token a gateway may be addressed by any name, as one that
@@ -79,44 +72,5 @@ func TestRefusalsAreJSON(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// TestAnswerWithoutCleanEnd: an answer that is gathered to be given whole and
-// ends as failed is no empty 200.
-func TestAnswerWithoutCleanEnd(t *testing.T) {
-	for _, d := range []dialect.Dialect{dialect.Anthropic(), dialect.OpenAI()} {
-		for _, finish := range []sdk.Finish{sdk.FinishError, sdk.FinishAborted} {
-			t.Run(d.Name()+"/"+string(finish), func(t *testing.T) {
-				w := httptest.NewRecorder()
-				x := &exchange{
-					dialect: d, w: w, ctx: t.Context(),
-					call:   &llm.Call{ID: "req_1", Trace: llm.NewTrace(record.Request{}, nil, nil)},
-					stream: bare{{Kind: sdk.KindStart}, {Kind: sdk.KindTextDelta, Text: "half"}, {Kind: sdk.KindFinish, Finish: finish}},
-				}
-				x.whole()
-				if w.Code != http.StatusServiceUnavailable || !json.Valid(w.Body.Bytes()) || !strings.Contains(w.Body.String(), "req_1") {
-					t.Errorf("got %d %s", w.Code, w.Body)
-				}
-				if got := x.call.Trace.Record().Outcome; got != record.FailedClean {
-					t.Errorf("outcome: got %s, want %s", got, record.FailedClean)
-				}
-			})
-		}
-	}
-}
-
-// bare is an answer as it is, without what package sdk adds to one.
-type bare []sdk.Event
-
-func (bare) Close() error                              { return nil }
-func (bare) AwaitVisible(context.Context) *sdk.Failure { return nil }
-func (b bare) Events() iter.Seq2[sdk.Event, error] {
-	return func(yield func(sdk.Event, error) bool) {
-		for _, e := range b {
-			if !yield(e, nil) {
-				return
-			}
-		}
 	}
 }

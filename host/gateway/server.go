@@ -40,44 +40,51 @@ type Options struct {
 	Log   *slog.Logger
 }
 
-// maxBody bounds a request's body: more than the largest vendor takes.
-const maxBody = 64 << 20
-
 // Server answers requests. It is an http.Handler.
 type Server struct {
 	runtime *host.Runtime
 	token   profile.Secret
 	hosts   []string
 	log     *slog.Logger
+	limits  limits
+	metrics *metrics
 	mux     *http.ServeMux
 }
 
 // New returns a gateway.
 func New(o Options) *Server {
-	s := &Server{runtime: o.Runtime, token: o.Token, hosts: o.Hosts, log: o.Log, mux: http.NewServeMux()}
-	anthropic, openai := s.answers(dialect.Anthropic()), s.answers(dialect.OpenAI())
-	s.mux.HandleFunc("POST /v1/messages", anthropic)
-	s.mux.HandleFunc("POST /v1/chat/completions", openai)
-	s.mux.HandleFunc("POST /chat/completions", openai)
+	s := &Server{
+		runtime: o.Runtime, token: o.Token, hosts: o.Hosts, log: o.Log, limits: defaultLimits(),
+		metrics: newMetrics(o.Runtime), mux: http.NewServeMux(),
+	}
+	s.mux.HandleFunc("POST /v1/messages", s.answers(dialect.Anthropic()))
+	for _, base := range []string{"/v1", ""} { // OpenAI's clients differ in whether the base URL has it
+		s.mux.HandleFunc("POST "+base+"/chat/completions", s.answers(dialect.OpenAI()))
+		s.mux.HandleFunc("POST "+base+"/responses", s.answers(dialect.Responses()))
+	}
 	s.mux.HandleFunc("GET /v1/models", s.models)
+	s.mux.Handle("GET /metrics", s.metrics.handler)
 	s.mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	s.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodHead { // clients look whether anybody is there
 			return
 		}
-		refuse(w, http.StatusNotFound, "no such resource: "+r.Method+" "+r.URL.Path+" (there are: POST /v1/messages, POST /v1/chat/completions, GET /v1/models)")
+		refuse(w, http.StatusNotFound, "no such resource: "+r.Method+" "+r.URL.Path+" (there are: POST /v1/messages, POST /v1/chat/completions, POST /v1/responses, GET /v1/models)")
 	})
 	return s
 }
 
 // HTTPServer returns a server for h with the limits a gateway needs: a client
-// may take its time to read, but not to send its headers.
+// may take its time to read, but not to send its headers. An idle connection
+// outlives a person's thinking between two turns.
 func HTTPServer(h http.Handler) *http.Server {
-	return &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10}
+	return &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 5 * time.Minute, MaxHeaderBytes: 64 << 10}
 }
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	// The server leaves the last answer's deadline on the connection.
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 	switch {
 	case s.token == "" && !s.hostAllowed(r.Host): // a page that rebinds a name has no token
 		refuse(w, http.StatusForbidden, fmt.Sprintf("host %q is not served here", r.Host))

@@ -112,7 +112,7 @@ func (t *Trace) Finish(f *sdk.Failure, committed bool) {
 		t.finished = true
 		clear(t.reply) // large; the trace itself is kept for late decisions
 		t.rec.Took = record.Duration(time.Since(t.rec.Started))
-		t.rec.Outcome = outcomeOf(t.rec.Attempts, f, committed)
+		t.rec.Outcome = outcomeOf(t.rec.Head, t.rec.Attempts, f, committed)
 		if f != nil {
 			rf := record.FailureOf(f)
 			t.rec.Failure = &rf
@@ -120,7 +120,7 @@ func (t *Trace) Finish(f *sdk.Failure, committed bool) {
 	})
 }
 
-func outcomeOf(attempts []record.Attempt, f *sdk.Failure, committed bool) record.Outcome {
+func outcomeOf(head sdk.Route, attempts []record.Attempt, f *sdk.Failure, committed bool) record.Outcome {
 	switch {
 	case f == nil && len(attempts) == 0:
 		return record.OK // a listener answered
@@ -128,7 +128,14 @@ func outcomeOf(attempts []record.Attempt, f *sdk.Failure, committed bool) record
 		// The strongest kind that was needed on the way names the outcome.
 		out := record.OK
 		for _, a := range attempts {
-			switch a.Kind {
+			kind := a.Kind
+			switch { // a probe may stand anywhere
+			case kind == sdk.KindProbe && a.Route.Model != head.Model:
+				kind = sdk.KindFallback
+			case kind == sdk.KindProbe && a.Route != head:
+				kind = sdk.KindFailover
+			}
+			switch kind {
 			case sdk.KindRetry:
 				if out == record.OK {
 					out = record.OKAfterRetry

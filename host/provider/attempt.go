@@ -8,6 +8,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -199,23 +200,25 @@ func (a *attempt) firstLimit() time.Duration {
 
 // body is what to send: the client's bytes if the vendor speaks its dialect.
 func (a *attempt) body() ([]byte, error) {
+	o := dialect.Outbound{
+		Model: a.request.Model, Stream: a.request.Stream, MaxOutput: a.provider.maxOutput(a.request.Model),
+		Quirks: a.provider.data.Quirks,
+	}
 	if a.payload.Body != nil && a.payload.Dialect == a.dialect {
-		return a.dialect.Redirect(a.payload.Body, a.request.Model)
+		body, dropped, err := a.dialect.Redirect(a.payload.Body, o)
+		a.call.Trace.Dropped(a.number, dropped)
+		return body, err
 	}
 	p, err := a.payload.Prompt()
 	if err != nil {
 		return nil, err
 	}
-	body, dropped, err := a.dialect.BuildRequest(p, dialect.Outbound{
-		Model: a.request.Model, Stream: a.request.Stream, MaxTokens: a.provider.maxOutput(a.request.Model),
-		Quirks: a.provider.data.Quirks,
-	})
-	a.call.Trace.Dropped(a.number, dropped)
+	body, dropped, err := a.dialect.BuildRequest(p, o)
+	a.call.Trace.Dropped(a.number, append(slices.Clone(p.Dropped), dropped...))
 	return body, err
 }
 
-// maxOutput is the limit to name where a dialect demands one and the caller
-// has none.
+// maxOutput is how many tokens the model writes at most, 0 if nobody said.
 func (p *Provider) maxOutput(model string) int {
 	for _, m := range p.data.Models {
 		if m.ID == model {
@@ -310,24 +313,43 @@ func (a *attempt) summarise(events []sdk.Event) {
 			a.facts.Finish = e.Finish
 		}
 		if a.request.Dispatch.Visible.Shows(e) {
-			a.commit()
+			a.shows()
 		}
 	}
 	a.finished, a.over = true, true
-	a.checkEmpty()
+	a.checkWhole(func() []sdk.Event { return events })
 }
 
-// checkEmpty turns an answer that says nothing into a failure: one that cost no
-// output either is a vendor's fault, not a model's choice.
-func (a *attempt) checkEmpty() {
-	if !a.facts.Committed && a.facts.Finish == sdk.FinishStop && a.facts.Usage.Output == 0 {
+// checkWhole judges an answer that has come to its end. One that says nothing is
+// a failure: if it cost no output either it is a vendor's fault, not a model's
+// choice. One that is held back is committed now, if it is what was asked for.
+func (a *attempt) checkWhole(events func() []sdk.Event) {
+	switch {
+	case a.facts.FirstContent == 0 && a.facts.Finish == sdk.FinishStop && a.facts.Usage.Output == 0:
 		a.fail(sdk.NewFailure(sdk.CodeEmptyResponse, "shape:no content", "the vendor's answer is empty"))
+	case !a.request.Dispatch.Buffer || a.facts.FirstContent == 0:
+	default:
+		if f := a.invalid(events()); f != nil {
+			a.fail(f)
+			return
+		}
+		a.commit()
+	}
+}
+
+// shows notes visible content.
+func (a *attempt) shows() {
+	if a.facts.FirstContent == 0 {
+		a.facts.FirstContent = max(time.Since(a.started), 1)
+	}
+	if !a.request.Dispatch.Buffer {
+		a.commit()
 	}
 }
 
 func (a *attempt) commit() {
 	if !a.facts.Committed {
-		a.facts.Committed, a.facts.FirstContent = true, time.Since(a.started)
+		a.facts.Committed = true
 		a.call.Trace.Decided()
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"time"
 
@@ -34,8 +35,8 @@ func (a *attempt) AwaitVisible(ctx context.Context) *sdk.Failure {
 // brought it.
 func (a *attempt) hold(f heldFrame) {
 	a.heldBytes += len(f.raw)
-	if a.heldBytes > maxHeld {
-		a.fail(sdk.NewFailure(sdk.CodeServer, "limit.held", "the vendor sends frames without content"))
+	if most := a.mayHold(); a.heldBytes > most {
+		a.fail(sdk.NewFailure(sdk.CodeServer, "limit.held", fmt.Sprintf("more than %d MB came that could not be handed out", most>>20)))
 		return
 	}
 	raw := append([]byte(nil), f.raw...)
@@ -76,7 +77,7 @@ func (a *attempt) next() (f heldFrame, ok bool) {
 // arm puts the limit in force that fits what is being waited for.
 func (a *attempt) arm() {
 	switch {
-	case !a.facts.Committed:
+	case a.facts.FirstContent == 0:
 		return // the limit on the first content runs since the start
 	case a.finished && a.payload.Choices <= 1:
 		a.limit.set(afterFinish-a.limit.quiet, errAfterFinish)
@@ -108,7 +109,7 @@ func (a *attempt) take(f heldFrame) bool {
 		visible = sdk.DefaultVisible
 	}
 	if m.Visible&visible != 0 {
-		a.commit()
+		a.shows()
 	}
 	if m.Visible != 0 {
 		a.limit.quiet = 0
@@ -122,6 +123,9 @@ func (a *attempt) take(f heldFrame) bool {
 		a.finished, a.facts.Finish = true, m.Finish
 		a.limit.quiet = 0
 	case dialect.MarkTerminal:
+		if m.Finish != "" { // says both at once
+			a.finished, a.facts.Finish = true, m.Finish
+		}
 		a.complete()
 		return a.failure == nil
 	case dialect.MarkError:
@@ -156,7 +160,7 @@ func (a *attempt) complete() {
 		return
 	}
 	a.over = true
-	a.checkEmpty()
+	a.checkWhole(a.heldEvents)
 }
 
 // fail ends an attempt badly.

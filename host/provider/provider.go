@@ -25,7 +25,7 @@ type Options struct {
 	VendorName string
 	Keys       []profile.Secret
 	Headers    map[string]string // sent with every request
-	Dialect    string            // the one to use when the client's is not offered; default: the first of anthropic, openai
+	Dialect    string            // the one to use when the client's is not offered; default: the first of anthropic, openai, responses
 }
 
 // Provider is one named endpoint. It is immutable and safe for concurrent use.
@@ -62,10 +62,9 @@ func New(o Options) (*Provider, error) {
 		u, _ := url.Parse(base) // checked above
 		p.local = loopback(u.Hostname())
 	}
-	if _, ok := p.bases[p.prefer]; !ok {
-		p.prefer = "anthropic"
+	for _, name := range []string{"anthropic", "openai", "responses"} {
 		if _, ok := p.bases[p.prefer]; !ok {
-			p.prefer = "openai"
+			p.prefer = name
 		}
 	}
 	for _, k := range o.Keys {

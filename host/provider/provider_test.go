@@ -71,11 +71,16 @@ func body(d dialect.Dialect, stream bool) []byte {
 }
 
 func (r *rig) call(d dialect.Dialect, stream bool, limits sdk.Limits) sdk.Stream {
+	return r.dispatch(d, body(d, stream), sdk.Request{Stream: stream, Dispatch: sdk.Dispatch{Limits: limits}})
+}
+
+func (r *rig) dispatch(d dialect.Dialect, body []byte, req sdk.Request) sdk.Stream {
+	req.Provider, req.Model, req.Dispatch.Tag = "p", "m1", "tag"
 	r.trace = llm.NewTrace(record.Request{ID: "req"}, nil, nil)
 	c := &llm.Call{
 		ID: "req", Trace: r.trace,
-		Payload: llm.NewPayload(d, body(d, stream), http.Header{"Anthropic-Beta": {"b1"}, "Authorization": {"Bearer client"}}),
-		Request: sdk.Request{Provider: "p", Model: "m1", Stream: stream, Dispatch: sdk.Dispatch{Limits: limits, Tag: "tag"}},
+		Payload: llm.NewPayload(d, body, http.Header{"Anthropic-Beta": {"b1"}, "Authorization": {"Bearer client"}}),
+		Request: req,
 	}
 	s := r.waterfall.Stream(r.t.Context(), c)
 	rep, _ := sdk.Find[sdk.Reporter](s)

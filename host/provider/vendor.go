@@ -54,7 +54,7 @@ func ParseVendors(data []byte) (map[string]Vendor, error) {
 func (v Vendor) check() error {
 	for name, base := range v.Endpoints {
 		if _, ok := dialect.ByName(name); !ok {
-			return fmt.Errorf("endpoints: unknown dialect %q (allowed: anthropic, openai)", name)
+			return fmt.Errorf("endpoints: unknown dialect %q (allowed: anthropic, openai, responses)", name)
 		}
 		u, err := url.Parse(base)
 		if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
@@ -87,6 +87,7 @@ var neverPassed = []string{"Authorization", "X-Api-Key", "Cookie", "Host", "Conn
 var paths = map[string]string{
 	"anthropic": "/messages",
 	"openai":    "/chat/completions",
+	"responses": "/responses",
 }
 
 func (m Model) catalogue() sdk.Model {

@@ -1,13 +1,18 @@
 // Package story turns stored facts into text that people read: the story of a
 // request ([Request], for "spillway explain" and the demo), the one line shown
-// when a request is switched ([Notice]), and the state of a host ([Status]).
+// when a request is switched ([Notice]), the state of a host ([Status]), and why
+// an answer is taken for what it is ([Judge], for "spillway classify").
 //
-// It knows nothing but what it is given: a record.Request, a [StatusView]. It
-// opens no store, reads no clock when Options.Now is set, and asks no vendor.
+// It knows nothing but what it is given: a record.Request, a [StatusView], a
+// [Judgement]. It opens no store, reads no clock when Options.Now is set, and
+// asks no vendor. What follows from a failure is the failover plugin's business;
+// outlook.go has its defaults as one table, which a test holds against the
+// plugin.
 //
-// Order of things: wording is looked up (verdict.go for failures, rule.go for
-// what decided, reason.go for the plugin's words, english.go and chinese.go for
-// the rest), laid out as lines of styled text (page.go), and painted once.
+// Order of things: wording is looked up (verdict.go for failures, rule.go and
+// phrase.go for what decided, reason.go for the plugin's words, english.go and
+// chinese.go for the rest), laid out as lines of styled text (page.go), and
+// painted once.
 //
 // Vendors' messages, model names and errors are strangers' text. Every piece of
 // text becomes a span through the function text, which drops control and

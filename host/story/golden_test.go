@@ -90,6 +90,20 @@ func tell(t *testing.T, data []byte, o Options) string {
 	return b.String()
 }
 
+func TestJudge(t *testing.T) {
+	golden(t, "judge", func(t *testing.T, data []byte, o Options) string {
+		var j Judgement
+		if err := json.Unmarshal(data, &j); err != nil {
+			t.Fatal(err)
+		}
+		var b strings.Builder
+		if err := Judge(&b, j, o); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	})
+}
+
 func TestStatus(t *testing.T) {
 	golden(t, "status", func(t *testing.T, data []byte, o Options) string {
 		var s StatusView

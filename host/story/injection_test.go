@@ -85,6 +85,9 @@ func TestInjection(t *testing.T) {
 	}
 	var view StatusView
 	poison(reflect.ValueOf(&view).Elem(), attack, 2)
+	var judgement Judgement
+	poison(reflect.ValueOf(&judgement).Elem(), attack, 2)
+	judgement.First.Rule = "status:429"
 
 	everyOptions(func(o Options) {
 		for i, kind := range kinds {
@@ -108,6 +111,14 @@ func TestInjection(t *testing.T) {
 			t.Fatal(err)
 		}
 		checkHarmless(t, b.String(), o)
+		for _, code := range sdk.Codes() {
+			var b strings.Builder
+			judgement.Final.Code = code
+			if err := Judge(&b, judgement, o); err != nil {
+				t.Fatal(err)
+			}
+			checkHarmless(t, b.String(), o)
+		}
 	})
 }
 
@@ -118,6 +129,9 @@ func TestWriterFails(t *testing.T) {
 	}
 	if err := Status(broken{want}, StatusView{}, Options{}); !errors.Is(err, want) {
 		t.Errorf("Status: got %v, want %v", err, want)
+	}
+	if err := Judge(broken{want}, Judgement{}, Options{}); !errors.Is(err, want) {
+		t.Errorf("Judge: got %v, want %v", err, want)
 	}
 }
 

@@ -24,7 +24,7 @@ type judgedWords struct {
 	inARow                                             string // count
 	out                                                string // duration
 	grows                                              string // duration
-	stated, statedLong                                 string // duration; moment, duration
+	named, stated, statedLong                          string // duration; duration; two durations
 	halted                                             string
 }
 
@@ -54,7 +54,7 @@ var englishJudged = judgedWords{
 	again:      "same again",
 	nextKey:    "next key",
 	elsewhere:  "elsewhere",
-	charged:    "stands for",
+	charged:    "charged",
 	by:         "%s from %s",
 	unanswered: "none from %s",
 	silent:     "(no message)",
@@ -103,9 +103,10 @@ var englishJudged = judgedWords{
 	keyModel:    "the key's use of the model",
 	atOnce:      "at once",
 	proof:       "once another vendor has answered, else it was this machine's network",
-	inARow:      "when it is the %d. in a row",
+	inARow:      "when it happens %d times in a row",
 	out:         "paused for %s",
 	grows:       "doubled each time up to %s, until a success",
+	named:       "paused for the %s that were named",
 	stated:      "at least for the %s that were named",
 	statedLong:  "for the %s that were named, but for a test %s after each attempt",
 	halted:      "when every key is limited, nothing at all is asked for 30s",
@@ -173,9 +174,10 @@ var chineseJudged = judgedWords{
 	keyModel:    "这把密钥对这个模型的使用",
 	atOnce:      "立即",
 	proof:       "等别的供应商答过才算，否则是本机网络的事",
-	inARow:      "连续第 %d 次时",
+	inARow:      "连续 %d 次时",
 	out:         "暂停 %s",
 	grows:       "每次加倍，最长 %s，成功为止",
+	named:       "暂停它说的 %s",
 	stated:      "至少暂停它说的 %s",
 	statedLong:  "暂停它说的 %s，但每次尝试后 %s可试探一次",
 	halted:      "密钥都被限流时，30 秒内什么也不问",

@@ -122,6 +122,7 @@ func (c *court) concerns() string {
 		return s.nobody
 	case sdk.ScopeRoute:
 	}
+	wording := strings.HasPrefix(f.Rule, "phrase:")
 	switch {
 	case f.Billing && f.Scope == sdk.ScopeVendor:
 		why = s.money
@@ -129,10 +130,10 @@ func (c *court) concerns() string {
 		why = s.keyMoney
 	case f.Cause.Unreachable():
 		why = s.unreachable
+	case wording && (f.Class() == sdk.ClassDeterministic || f.Scope != f.Code.Scope()):
+		why = s.wording
 	case f.Scope == f.Code.Scope():
 		why = fmt.Sprintf(s.usual, f.Code)
-	case f.Rule != c.First.Rule:
-		why = s.wording
 	}
 	return who + c.words.comma + why
 }
@@ -213,6 +214,8 @@ func (c *court) charged(o Outlook) string {
 	switch {
 	case f.RetryAfter > LongHint:
 		parts = append(parts, fmt.Sprintf(w.statedLong, c.clock.span(f.RetryAfter), c.clock.span(LongHint)))
+	case f.RetryAfter > 0 && limit:
+		parts = append(parts, fmt.Sprintf(w.named, c.clock.span(f.RetryAfter)))
 	case f.RetryAfter > 0:
 		parts = append(parts, fmt.Sprintf(w.stated, c.clock.span(f.RetryAfter)))
 	}

@@ -43,7 +43,7 @@ type sourceWords struct {
 	header             string // name
 }
 
-type scopeWords struct{ route, vendor, key, limit string }
+type scopeWords struct{ route, vendor, key string }
 
 type verbWords struct{ disable, pin, drain string }
 
@@ -96,6 +96,7 @@ type factWords struct {
 	wait         string // duration
 	back         string // moment, distance
 	again        string // a test that failed: what is paused, until when
+	passed       string // a test: route
 	early        string // a pause that ends before the moment that the vendor named
 	damaged      string // count
 	noVendor     string
@@ -155,13 +156,14 @@ type statusWords struct {
 	orders                                                  string // plugin
 	verb, note                                              string // columns
 	verbs                                                   verbWords
+	takeBack                                                string // how an order is ended
 	everyKey                                                string // why a model or vendor is halted
 	endless                                                 string // an order without an end
-	untilLeft                                               string // moment, duration
+	untilAt                                                 string // moment
 	healthy                                                 string
 	plugins, entries, providers                             string // headings
 	nothing                                                 string // an empty list
-	scope, target, state, since, until, code, why           string // columns
+	scope, target, state, since, until, left, code, why     string // columns
 	entry, version, pid, upFor, restarts, bypassed, trouble string
 	provider, models, keys, module                          string
 	scopes                                                  scopeWords

@@ -109,6 +109,9 @@ func OutlookOf(f sdk.Failure) Outlook {
 		if f.RetryAfter > MaxWait || o.Again == AgainWaited && f.RetryAfter == 0 {
 			o.Again = AgainNever
 		}
+		if f.RetryAfter > 0 && o.Charged == ChargedRoute { // the model is out with every key
+			o.NextKey = false
+		}
 		return o
 	}
 	return Outlook{}

@@ -29,7 +29,7 @@ var reasons = []reason{
 
 	{"disabled", "a person has switched it off", "有人把它停用了"},
 	{"draining", "a person lets it run out: nothing new begins there", "有人在让它收尾：不再接新请求"},
-	{"not pinned", "a person has pinned everything to another target", "有人把全部请求固定到了别处"},
+	{"not pinned", "a person has pinned everything elsewhere", "有人把全部请求固定到了别处"},
 
 	{"no tools", "it cannot call tools", "它不会调用工具"},
 	{"no parallel_tools", "it cannot call several tools at once", "它不能同时调用多个工具"},

@@ -77,12 +77,12 @@ func (b *board) health(p PluginView) {
 	for i, t := range p.Targets {
 		state, st := b.words.state(t.State)
 		rows[i] = []span{
-			text(plain, b.words.scope(t)), text(plain, t.Target), text(st, state), text(plain, b.since(t.Since)),
-			text(plain, b.until(t.Until)), text(plain, string(t.Code)), text(plain, b.why(t)),
+			text(plain, b.words.scope(t.Scope)), text(plain, t.Target), text(st, state), text(plain, b.since(t.Since)),
+			text(plain, b.left(t.Until)), text(plain, string(t.Code)), text(plain, b.why(t)),
 		}
 	}
 	b.heading(fmt.Sprintf(w.health, p.Entry))
-	b.table([]string{w.scope, w.target, w.state, w.since, w.until, w.code, w.why}, rows)
+	b.table([]string{w.scope, w.target, w.state, w.since, w.left, w.code, w.why}, rows)
 }
 
 func (b *board) since(t time.Time) string {
@@ -92,13 +92,13 @@ func (b *board) since(t time.Time) string {
 	return b.clock.apart(t)
 }
 
-// until is a moment to come with what is left until then.
-func (b *board) until(t time.Time) string {
+// left is what remains until a moment.
+func (b *board) left(t time.Time) string {
 	switch {
 	case t.IsZero():
 		return ""
 	case t.After(b.clock.now):
-		return fmt.Sprintf(b.words.status.untilLeft, b.clock.moment(t), b.clock.span(t.Sub(b.clock.now)))
+		return b.clock.span(t.Sub(b.clock.now))
 	}
 	return b.words.status.over
 }
@@ -112,9 +112,12 @@ func (b *board) orders(list []PluginView) {
 		}
 		rows := make([][]span, len(p.Orders))
 		for i, o := range p.Orders {
-			until := w.endless
-			if !o.Until.IsZero() {
-				until = b.until(o.Until)
+			until := b.left(o.Until)
+			switch {
+			case o.Until.IsZero():
+				until = w.endless
+			case o.Until.After(b.clock.now):
+				until = b.clock.moment(o.Until) + b.words.open + until + b.words.close
 			}
 			rows[i] = []span{
 				text(yellow, b.words.verb(o.Verb)), text(plain, o.Target), text(plain, b.since(o.At)),
@@ -123,6 +126,7 @@ func (b *board) orders(list []PluginView) {
 		}
 		b.heading(fmt.Sprintf(w.orders, p.Entry))
 		b.table([]string{w.verb, w.target, w.since, w.until, w.note}, rows)
+		b.put(line{text(plain, "  ")}, nil, text(faint, w.takeBack))
 	}
 }
 
@@ -144,6 +148,9 @@ func (b *board) why(t sdk.TargetStatus) string {
 	}
 	if t.Trips > 1 {
 		parts = append(parts, fmt.Sprintf(w.status.trips, t.Trips))
+	}
+	if t.Until.After(b.clock.now) {
+		parts = append(parts, fmt.Sprintf(w.status.untilAt, b.clock.moment(t.Until)))
 	}
 	return strings.Join(parts, w.comma)
 }

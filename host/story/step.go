@@ -73,8 +73,9 @@ func (t *teller) attempt(i int, last bool) {
 	w := t.words
 	s := step{teller: t, last: last}
 	s.title(strconv.Itoa(a.N), t.heading(i))
-	// What the step before has told as its next one is not repeated.
-	if r := w.reason(a.Reason); r != "" && a.Reason != "head" && (i == 0 || t.rec.Attempts[i-1].Why != a.Reason) {
+	// What the step before has told of this one is not repeated.
+	told := a.Reason == "head" || i > 0 && (t.rec.Attempts[i-1].Why == a.Reason || t.movedOn(i-1))
+	if r := w.reason(a.Reason); r != "" && !told {
 		s.fact(w.labels.because, plain, r)
 	}
 	s.skips(a.Skipped)
@@ -95,6 +96,9 @@ func (t *teller) attempt(i int, last bool) {
 		s.failure(a)
 	}
 	s.circuits(a.Circuits, a.ResetAt)
+	if a.Kind == sdk.KindProbe && a.Outcome == record.AttemptOK && len(a.Circuits) == 0 {
+		s.fact(w.labels.healthy, green, fmt.Sprintf(w.facts.passed, a.Route))
+	}
 	s.onward(i)
 }
 

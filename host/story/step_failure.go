@@ -164,11 +164,11 @@ func (s *step) onward(i int) {
 	default:
 		return
 	}
-	if a.Left > 0 && a.Action != sdk.ActionStop {
-		says += s.words.open + fmt.Sprintf(n.left, s.clock.span(time.Duration(a.Left))) + s.words.close
-	}
 	if r := s.words.reason(a.Why); r != "" {
 		says += s.words.colon + r
+	}
+	if a.Left > 0 && a.Action != sdk.ActionStop {
+		says += s.words.semicolon + fmt.Sprintf(n.left, s.clock.span(time.Duration(a.Left)))
 	}
 	s.fact(s.words.labels.next, plain, says)
 	// Candidates passed over on the way to an attempt are told there.

@@ -36,23 +36,18 @@ func (w *lexicon) state(s sdk.CircuitState) (string, style) {
 	return string(s), plain
 }
 
-// scope names what kind of target a circuit is of.
-func (w *lexicon) scope(t sdk.TargetStatus) string {
-	s := &w.status.scopes
-	switch t.Scope {
+func (w *lexicon) scope(s sdk.Scope) string {
+	switch s {
 	case sdk.ScopeRoute:
-		return s.route
+		return w.status.scopes.route
 	case sdk.ScopeVendor:
-		return s.vendor
+		return w.status.scopes.vendor
 	case sdk.ScopeKey:
-		if strings.Contains(t.Target, "/") {
-			return s.limit
-		}
-		return s.key
+		return w.status.scopes.key
 	case sdk.ScopeNone:
 		return ""
 	}
-	return string(t.Scope)
+	return string(s)
 }
 
 // verb is what a person ordered, in words.

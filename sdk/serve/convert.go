@@ -153,7 +153,7 @@ func dispatchToWire(d sdk.Dispatch) *wirepb.Dispatch {
 		Kind: valid(string(d.Kind)), Reason: valid(d.Reason), Key: valid(d.Key), Delay: int64(d.Delay),
 		Connect: int64(d.Limits.Connect), FirstContent: int64(d.Limits.FirstContent),
 		Idle: int64(d.Limits.Idle), Total: int64(d.Limits.Total),
-		Visible: uint32(d.Visible), Tag: valid(d.Tag), Skipped: convert(d.Skipped, skipToWire),
+		Visible: uint32(d.Visible), Tag: valid(d.Tag), Skipped: convert(d.Skipped, skipToWire), Buffer: d.Buffer,
 	}
 }
 
@@ -164,7 +164,7 @@ func dispatchFromWire(d *wirepb.Dispatch) sdk.Dispatch {
 			Connect: time.Duration(d.GetConnect()), FirstContent: time.Duration(d.GetFirstContent()),
 			Idle: time.Duration(d.GetIdle()), Total: time.Duration(d.GetTotal()),
 		},
-		Visible: sdk.Visible(d.GetVisible()), Tag: d.GetTag(), Skipped: convert(d.GetSkipped(), skipFromWire),
+		Visible: sdk.Visible(d.GetVisible()), Tag: d.GetTag(), Skipped: convert(d.GetSkipped(), skipFromWire), Buffer: d.GetBuffer(),
 	}
 }
 
@@ -180,7 +180,7 @@ func viewToWire(r sdk.Request) *wirepb.View {
 		},
 		Dispatch: dispatchToWire(r.Dispatch),
 		Wants: &wirepb.Wants{
-			Budget: valid(r.Wants.Budget), Contract: valid(r.Wants.Contract), Strict: r.Wants.Strict, SameModel: r.Wants.SameModel,
+			Budget: valid(r.Wants.Budget), Contract: valid(r.Wants.Contract), Strict: r.Wants.Strict, SameModel: r.Wants.SameModel, Stream: valid(r.Wants.Stream),
 		},
 	}
 }
@@ -198,7 +198,7 @@ func viewFromWire(v *wirepb.View) sdk.Request {
 			Reasoning: s.GetReasoning(), ToolResult: s.GetToolResult(),
 		},
 		Dispatch: dispatchFromWire(v.GetDispatch()),
-		Wants:    sdk.Wants{Budget: w.GetBudget(), Contract: w.GetContract(), Strict: w.GetStrict(), SameModel: w.GetSameModel()},
+		Wants:    sdk.Wants{Budget: w.GetBudget(), Contract: w.GetContract(), Strict: w.GetStrict(), SameModel: w.GetSameModel(), Stream: w.GetStream()},
 	}
 }
 

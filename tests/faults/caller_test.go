@@ -74,10 +74,9 @@ func (s *scene) askWith(ctx context.Context, body string) (r reply) {
 
 // post sends a request and returns when the answer has begun.
 func (s *scene) post(ctx context.Context, body string) (*http.Response, error) {
-	s.t.Helper()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL+"/v1/chat/completions", strings.NewReader(body))
 	if err != nil {
-		s.t.Fatal(err)
+		return nil, err
 	}
 	req.Header.Set("Content-Type", "application/json")
 	return http.DefaultClient.Do(req)

@@ -106,9 +106,12 @@ func TestRateLimitOfAllKeys(t *testing.T) {
 func TestMalformedRequest(t *testing.T) {
 	t.Parallel()
 	s := play(t, scaled().but(settings{"priority": []string{"primary/a", "primary/b", "primary/c", small}, "cooldownMs": 60_000}),
-		pool("model=down => quota\ninvalid-request", "a", "b", "c", "down"), fallback("invalid-request"))
-	s.refused(s.ask("primary/down"), http.StatusBadRequest, "") // QUOTA, then the fault of all the others
-	s.stands("primary/down open QUOTA")
+		pool("model=down => model-gone\nok", "a", "b", "c", "down"), fallback("ok"))
+	s.served(s.ask("primary/down"), "primary")
+	s.stands("primary/down open MODEL_UNAVAILABLE")
+	for _, v := range s.vendors.Vendors() {
+		s.script(v.Name(), "invalid-request")
+	}
 	before, calls := s.circuits(), len(s.upstream())
 	if len(before) == 0 {
 		t.Fatal("no circuit is stored")
@@ -133,7 +136,7 @@ func TestMalformedRequest(t *testing.T) {
 // circuits are the stored circuits as they are.
 func (s *scene) circuits() map[string]string {
 	s.t.Helper()
-	store, err := state.Open(filepath.Join(s.Dir, profile.StateDir), state.Options{})
+	store, err := state.Open(filepath.Join(s.Dir, profile.StateDir), state.Options{Limit: patience})
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"flag"
 	"os"
 	"testing"
 
@@ -8,6 +9,10 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	// Scenarios wait most of the time.
+	if err := flag.Set("test.parallel", "6"); err != nil {
+		panic(err)
+	}
 	code := m.Run()
 	rig.Remove()
 	os.Exit(code)

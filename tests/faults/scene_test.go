@@ -24,7 +24,7 @@ import (
 const answerTokens = 60
 
 // patience is how long anything is waited for that comes soon.
-const patience = 5 * time.Second
+const patience = 10 * time.Second
 
 // settings are those of the failover plugin, by the names that users write.
 type settings map[string]any
@@ -204,6 +204,20 @@ func (s *scene) arrived(n int) []sim.Call {
 	return calls
 }
 
+// gone waits until so many calls have reached the primary and all have ended.
+func (s *scene) gone(n int) {
+	s.t.Helper()
+	s.arrived(n)
+	s.until(fmt.Sprintf("%d calls have ended at the primary", n), func() bool {
+		for _, c := range s.upstream() {
+			if c.End.IsZero() {
+				return false
+			}
+		}
+		return true
+	})
+}
+
 // script changes what a vendor does from now on.
 func (s *scene) script(vendor, text string) {
 	s.t.Helper()
@@ -220,8 +234,9 @@ func (s *scene) json(into any, args ...string) {
 	}
 }
 
-// record waits for the record of a request and checks its outcome and attempts,
-// each "KIND ROUTE ok" or "KIND ROUTE CODE > ACTION".
+// record waits for the record of a request, "" for the last one, and checks its
+// outcome and attempts, each "KIND ROUTE ok" or "KIND ROUTE CODE > ACTION". What
+// is decided after a cancelled attempt is left out, for it may come too late.
 func (s *scene) record(id string, outcome record.Outcome, attempts ...string) record.Request {
 	s.t.Helper()
 	want := append([]string{string(outcome)}, attempts...)
@@ -250,13 +265,13 @@ func told(a record.Attempt) string {
 		code = a.JudgedCode
 	}
 	line := fmt.Sprintf("%s %s %s", a.Kind, a.Route, code)
-	if a.Action != "" {
+	if a.Action != "" && a.Outcome != record.AttemptCancelled {
 		line += " > " + string(a.Action)
 	}
 	return line
 }
 
-// against are the circuits and orders that status shows, each "TARGET STATE CODE",
+// against are the circuits that status shows, each "TARGET STATE CODE",
 // with keys by name.
 func (s *scene) against(v story.StatusView) []string {
 	var lines []string

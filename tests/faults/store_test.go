@@ -25,7 +25,7 @@ func TestStoreTroubles(t *testing.T) {
 		aside  bool   // what was there is kept
 	}{
 		{name: "corrupt from the beginning", before: func(t *testing.T, file string) { write(t, file, garbage) }, said: "corrupt", aside: true},
-		{name: "corrupt meanwhile", during: func(t *testing.T, file string) { write(t, file, garbage) }, said: "corrupt", aside: true},
+		{name: "corrupt meanwhile", during: func(t *testing.T, file string) { write(t, file, garbage) }},
 		{name: "gone", during: func(t *testing.T, file string) {
 			for _, f := range []string{file, file + "-wal", file + "-shm"} {
 				if err := os.RemoveAll(f); err != nil {

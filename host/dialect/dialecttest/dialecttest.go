@@ -43,6 +43,8 @@ func check(dialect string, stream []byte, wantFailed bool) error {
 		g = &messages{}
 	case "openai":
 		g = &chat{}
+	case "responses":
+		g = &responses{}
 	default:
 		return fmt.Errorf("dialect %q: unknown", dialect)
 	}

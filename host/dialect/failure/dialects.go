@@ -173,5 +173,6 @@ func dialectTables() []table {
 			"content_flagged":                refused,
 			"schema_violation":               badRequest,
 		}},
+		responsesTable(),
 	}
 }

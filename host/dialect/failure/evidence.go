@@ -10,7 +10,7 @@ import (
 // Evidence is everything known about one failed attempt.
 type Evidence struct {
 	Vendor  string // the provider's name; picks the vendor table
-	Dialect string // "openai", "anthropic", "gemini"; anything else reads generically
+	Dialect string // "openai", "responses", "anthropic", "gemini"; anything else reads generically
 	Phase   sdk.Phase
 
 	Status int         // HTTP status, 0 without a response

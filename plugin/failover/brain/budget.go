@@ -137,6 +137,14 @@ func (t *Turn) left(now Instant) time.Duration {
 	return t.deadline - now.Mono
 }
 
+// told is left for the record: 0 when there is no bound.
+func (t *Turn) told(now Instant) time.Duration {
+	if t.deadline == 0 {
+		return 0
+	}
+	return max(t.left(now), 0)
+}
+
 // late reports whether an attempt that begins after d would have no time for
 // anything.
 func (t *Turn) late(now Instant, d time.Duration) bool { return t.left(now)-d < t.meaningful }
@@ -149,7 +157,7 @@ const meaningfulShare = 120
 // sooner.
 func (t *Turn) bound() {
 	d := t.budget.Deadline
-	if !t.query.Stream {
+	if !t.query.Stream || t.query.Buffer {
 		d = t.budget.WholeDeadline
 	}
 	if t.query.Deadline != 0 {

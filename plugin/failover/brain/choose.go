@@ -141,7 +141,7 @@ func (b *Brain) send(now Instant, t *Turn, r sdk.Route, w way, reason string) St
 // dispatch completes the step of an attempt on the turn's present target.
 func (b *Brain) dispatch(now Instant, t *Turn, s Step, delay time.Duration, probe bool) Step {
 	r, key := t.now.route, t.now.key
-	s.Route, s.Key, s.Delay, s.Left = r, key, delay, t.left(now)
+	s.Route, s.Key, s.Delay, s.Left = r, key, delay, t.told(now)
 	var short bool
 	s.Limits, short = b.limits(now, t, r, delay)
 	l, tag := b.lease(now)

@@ -24,7 +24,7 @@ type Step struct {
 	Failure *sdk.Failure // the first cause; made by the brain if nothing was sent
 	RetryAt time.Time    // the earliest moment something may serve; zero: a repetition cannot help
 
-	Left    time.Duration // of the request's time
+	Left    time.Duration // of the request's time, 0 if it has no bound
 	Skipped []sdk.Skip    // candidates passed over on the way
 	Changes []sdk.Change  // circuits that moved
 }

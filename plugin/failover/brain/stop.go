@@ -9,7 +9,7 @@ import (
 
 // stop ends the turn.
 func (b *Brain) stop(now Instant, t *Turn, reason string) Step {
-	s := Step{Action: sdk.ActionStop, Reason: reason, Failure: t.localNetwork(), Left: t.left(now)}
+	s := Step{Action: sdk.ActionStop, Reason: reason, Failure: t.localNetwork(), Left: t.told(now)}
 	s.RetryAt = b.retryAt(now, t, s.Failure)
 	return s
 }

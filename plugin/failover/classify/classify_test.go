@@ -370,3 +370,22 @@ func BenchmarkNew(b *testing.B) {
 		New(nil)
 	}
 }
+
+func TestMatched(t *testing.T) {
+	c, faults := New([]string{"bana+nas"})
+	if len(faults) > 0 {
+		t.Fatal(faults)
+	}
+	for _, tt := range []struct{ name, message, rule, want string }{
+		{"a rule of wording", "Sorry! You've reached  your Opus limit, wait.", "phrase:plan-of-model", "reached your Opus limit"},
+		{"a pattern", "we are out of banaanas", "pattern:bana+nas", "banaanas"},
+		{"nothing", "no", "status:429", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := c.Refine("acme", sdk.Failure{Code: sdk.CodeRateLimit, Rule: "status:429", Generic: true, Message: tt.message})
+			if f.Rule != tt.rule || f.Matched != tt.want {
+				t.Errorf("rule %q matched %q, want %q matched %q", f.Rule, f.Matched, tt.rule, tt.want)
+			}
+		})
+	}
+}

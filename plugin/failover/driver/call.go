@@ -33,7 +33,7 @@ func (p *Plugin) LLMStream(ctx context.Context, call *sdk.Call, next sdk.Next) (
 	fl := &flight{}
 	var step brain.Step
 	p.think(func(now brain.Instant) {
-		step = p.brain.Start(now, &fl.turn, p.query(ctx, now, call), p.host.Catalogue(), past)
+		step = p.brain.Start(now, &fl.turn, p.query(ctx, s, now, call), p.host.Catalogue(), past)
 	})
 	p.moved(step.Changes)
 	last := sdk.Failure{}
@@ -52,11 +52,12 @@ func (p *Plugin) LLMStream(ctx context.Context, call *sdk.Call, next sdk.Next) (
 			return nil, err
 		}
 		dispatch = call.Reenter
+		tag := step.Tag
 		p.fly(fl, cancel)
 		failure := sdk.AwaitVisible(attempt, stream)
 		moved := p.land(fl)
 		if failure == nil {
-			p.committed(fl, moved != nil)
+			p.committed(fl, tag, moved != nil)
 			release()
 			return stream, nil // its context ends with the call's
 		}
@@ -77,11 +78,23 @@ func (p *Plugin) LLMStream(ctx context.Context, call *sdk.Call, next sdk.Next) (
 	return nil, final(step)
 }
 
+// maxProved bounds the answers whose end is awaited to be told.
+const maxProved = 1024
+
+// proof is what the begin of an attempt's answer has moved, once.
+func (p *Plugin) proof(tag string) []sdk.Change {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	changes := p.proved[tag]
+	delete(p.proved, tag)
+	return changes
+}
+
 // query is what the brain needs to know of a call.
-func (p *Plugin) query(ctx context.Context, now brain.Instant, call *sdk.Call) brain.Query {
+func (p *Plugin) query(ctx context.Context, s *settings, now brain.Instant, call *sdk.Call) brain.Query {
 	r := call.Request
 	q := brain.Query{
-		Head: r.Route(), Shape: r.Shape, Wants: r.Wants, Stream: r.Stream, MaxTokens: r.MaxTokens,
+		Head: r.Route(), Shape: r.Shape, Wants: r.Wants, Stream: r.Stream, Buffer: s.buffers(r.Wants), MaxTokens: r.MaxTokens,
 		Conversation: r.Conversation, Began: now.Mono, Draw: rand.Float64(),
 	}
 	for _, a := range call.Past {
@@ -102,22 +115,43 @@ func (s *settings) refuses(w sdk.Wants) *sdk.Failure {
 	if _, ok := s.policy.Budgets[w.Budget]; !ok && w.Budget != "" {
 		return unknown("budget", w.Budget, slices.Sorted(maps.Keys(s.policy.Budgets)))
 	}
+	if w.Stream != "" && w.Stream != streamFail && w.Stream != streamBuffer {
+		return unknown("stream policy", w.Stream, []string{streamFail, streamBuffer})
+	}
 	if _, ok := s.policy.Contracts[w.Contract]; !ok && w.Contract != "" {
 		return unknown("contract", w.Contract, slices.Sorted(maps.Keys(s.policy.Contracts)))
 	}
 	return nil
 }
 
+// Policies for a stream that breaks after content has come.
+const (
+	streamFail   = "fail"   // what was produced stays, then the error
+	streamBuffer = "buffer" // nothing is handed out before all of it is there
+)
+
+// buffers reports whether an answer is held back whole: as the request wants it,
+// else as the settings say.
+func (s *settings) buffers(w sdk.Wants) bool {
+	if w.Stream != "" {
+		return w.Stream == streamBuffer
+	}
+	return s.buffer
+}
+
 // committed notes that the answer of a flight has begun. One that was moved on in
 // the same moment has begun all the same: the attempt that was to follow it is
 // given back.
-func (p *Plugin) committed(fl *flight, moved bool) {
+func (p *Plugin) committed(fl *flight, tag string, moved bool) {
 	var changes []sdk.Change
 	p.think(func(now brain.Instant) {
 		if moved {
 			changes = p.brain.Failed(now, &fl.turn, *sdk.NewFailure(sdk.CodeAborted, "failover.moved", "not sent"), 0).Changes
 		} else {
 			changes = p.brain.Committed(now, &fl.turn)
+			if len(changes) > 0 && len(p.proved) < maxProved {
+				p.proved[tag] = changes
+			}
 		}
 	})
 	p.moved(changes)
@@ -132,7 +166,7 @@ func order(r sdk.Request, step brain.Step, s *settings) sdk.Request {
 	}
 	r.Dispatch = sdk.Dispatch{
 		Kind: step.Kind, Reason: step.Reason, Key: step.Key, Delay: step.Delay, Tag: step.Tag, Skipped: step.Skipped,
-		Limits: step.Limits, Visible: visible,
+		Limits: step.Limits, Visible: visible, Buffer: s.buffers(r.Wants),
 	}
 	return r
 }

@@ -28,7 +28,8 @@ type Plugin struct {
 	brain   *brain.Brain
 	waiting map[*flight]bool // attempts that have shown nothing yet
 	orders  map[string]sdk.Order
-	leases  map[string]*held // by the tested target's name
+	leases  map[string]*held        // by the tested target's name
+	proved  map[string][]sdk.Change // by tag: what the begin of a probe's answer moved, for the record of its end
 }
 
 var (
@@ -43,7 +44,7 @@ var (
 
 // New returns the plugin, not yet configured.
 func New() *Plugin {
-	p := &Plugin{born: time.Now(), waiting: map[*flight]bool{}, orders: map[string]sdk.Order{}, leases: map[string]*held{}}
+	p := &Plugin{born: time.Now(), waiting: map[*flight]bool{}, orders: map[string]sdk.Order{}, leases: map[string]*held{}, proved: map[string][]sdk.Change{}}
 	p.life, p.end = context.WithCancel(context.Background())
 	return p
 }
@@ -136,11 +137,13 @@ func (p *Plugin) Outcome(o sdk.Outcome) {
 	}
 	var changes []sdk.Change
 	p.think(func(now brain.Instant) { changes = p.brain.Settled(now, o, p.host.Catalogue()) })
-	if o.Failure != nil && o.Attempt > 0 {
-		p.host.Record(sdk.Decision{
-			Call: o.Call, Attempt: o.Attempt, Code: o.Failure.Code, Scope: o.Failure.Scope, Rule: o.Failure.Rule,
-			Action: sdk.ActionStop, Reason: "the answer had begun", Changes: changes,
-		})
+	d := sdk.Decision{Call: o.Call, Attempt: o.Attempt, Changes: append(p.proof(o.Tag), changes...)}
+	if f := o.Failure; f != nil {
+		d.Code, d.Scope, d.Rule = f.Code, f.Scope, f.Rule
+		d.Action, d.Reason = sdk.ActionStop, "the answer had begun"
+	}
+	if o.Attempt > 0 && (d.Action != "" || len(d.Changes) > 0) {
+		p.host.Record(d)
 	}
 	p.moved(changes)
 }

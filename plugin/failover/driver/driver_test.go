@@ -116,7 +116,7 @@ func TestOneProbe(t *testing.T) {
 type lateLeases struct{ *plugintest.Memory }
 
 func (s lateLeases) Acquire(ctx context.Context, name string, ttl time.Duration) (sdk.Lease, error) {
-	time.Sleep(80 * time.Millisecond)
+	time.Sleep(200 * time.Millisecond)
 	return s.Memory.Acquire(ctx, name, ttl)
 }
 
@@ -129,7 +129,7 @@ func TestLateLease(t *testing.T) {
 		time.Sleep(301 * time.Second)
 		b.set(claude, fails(sdk.CodeAborted)) // a neutral end: the next one may test at once
 		b.ask(claude, "ABORTED", claude)
-		time.Sleep(100 * time.Millisecond)
+		time.Sleep(time.Second)
 		b.set(claude)
 		b.ask(claude, "ok from "+claude, claude)
 	})

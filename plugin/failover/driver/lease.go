@@ -10,18 +10,22 @@ import (
 )
 
 const (
-	// leaseWait is how long a probe waits for its lease. A store that does not
-	// answer in time leaves the probe to this process's own permit.
-	leaseWait = 50 * time.Millisecond
+	// leaseWait is how long a probe waits for its lease: a little longer than the
+	// host waits for its store, so that its answer is heard. Without one in time
+	// this process's own permit must do.
+	leaseWait = 150 * time.Millisecond
 	// leaseGrace is how much longer a lease lasts than its attempt may take.
 	leaseGrace = 5 * time.Second
 	probes     = "probe/"
 )
 
-// held is a lease of this process on the test of a target. A probe that follows
-// another at once joins it. Without users it is being given back.
+// held is a lease of this process on the test of a target, asked for or granted. A
+// probe that follows another at once joins it. Without users it is being given
+// back.
 type held struct {
-	lease sdk.Lease
+	known chan struct{} // closed when the store has answered
+	lease sdk.Lease     // of a store that has granted it
+	err   error
 	users int
 }
 
@@ -33,22 +37,27 @@ func (p *Plugin) lease(ctx context.Context, fl *flight, step brain.Step) (releas
 		return func() {}, nil
 	}
 	name := step.Tested.String()
-	if release, ok := p.share(name); ok {
+	h, joined := p.hold(name, step.Delay+step.Limits.FirstContent+leaseGrace)
+	if h == nil {
+		return func() {}, nil
+	}
+	release = p.releaser(name, h)
+	if joined {
 		return release, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, leaseWait)
 	defer cancel()
-	l, err := p.host.State().Acquire(ctx, probes+name, step.Delay+step.Limits.FirstContent+leaseGrace)
+	select {
+	case <-h.known:
+	case <-ctx.Done(): // what is granted later is given back all the same
+		return release, nil
+	}
 	switch {
-	case errors.Is(err, sdk.ErrHeld):
-		return nil, err
-	case err != nil:
+	case errors.Is(h.err, sdk.ErrHeld):
+		return nil, h.err
+	case h.err != nil:
 		return func() {}, nil
 	}
-	p.mu.Lock()
-	p.leases[name] = &held{lease: l, users: 1}
-	p.mu.Unlock()
-	release = p.releaser(name)
 	// Whoever had it before may have found the target out once more.
 	if i, err := p.host.State().Get(ctx, circuits+name); err == nil {
 		p.load(i)
@@ -62,32 +71,47 @@ func (p *Plugin) lease(ctx context.Context, fl *flight, step brain.Step) (releas
 	return release, nil
 }
 
-// share joins a lease that this process still has. While one is given back,
-// this process's own permit must do.
-func (p *Plugin) share(name string) (release func(), ok bool) {
+// hold joins a lease that this process has, or asks for one. While one is given
+// back there is none, and this process's own permit must do.
+func (p *Plugin) hold(name string, lasts time.Duration) (h *held, joined bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	h := p.leases[name]
-	switch {
-	case h == nil:
-		return nil, false
-	case h.users == 0:
-		return func() {}, true
+	if h := p.leases[name]; h != nil {
+		if h.users == 0 {
+			return nil, false
+		}
+		h.users++
+		return h, true
 	}
-	h.users++
-	return p.releaser(name), true
+	h = &held{known: make(chan struct{}), users: 1}
+	p.leases[name] = h
+	p.wg.Go(func() {
+		ctx, cancel := context.WithTimeout(p.life, writeTimeout)
+		defer cancel()
+		l, err := p.host.State().Acquire(ctx, probes+name, lasts)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if h.lease, h.err = l, err; err != nil {
+			delete(p.leases, name)
+		}
+		close(h.known)
+	})
+	return h, false
 }
 
 // releaser ends one use of a lease, and the lease with the last one, behind the
 // calls.
-func (p *Plugin) releaser(name string) func() {
+func (p *Plugin) releaser(name string, h *held) func() {
 	return func() {
 		p.wg.Go(func() {
+			<-h.known
+			if h.err != nil {
+				return
+			}
 			ctx, cancel := context.WithTimeout(p.life, writeTimeout)
 			defer cancel()
 			p.store.flush(ctx)
 			p.mu.Lock()
-			h := p.leases[name]
 			h.users--
 			last := h.users == 0
 			p.mu.Unlock()

@@ -44,6 +44,7 @@ type file struct {
 	Budgets   map[string]budget   `json:"budgets"`
 	Contracts map[string]contract `json:"contracts"`
 	Visible   []string            `json:"visible"`
+	Stream    string              `json:"stream"`
 }
 
 type chain struct {
@@ -117,6 +118,7 @@ type settings struct {
 	classifier *classify.Classifier
 	probeEvery time.Duration // 0: never
 	visible    sdk.Visible   // 0: the request's own
+	buffer     bool          // answers are held back until they are whole
 }
 
 func ms(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
@@ -149,7 +151,7 @@ func read(c sdk.Config) (s *settings, warnings []sdk.Fault, err error) {
 			Egress: c.Egress, SameModel: denied(c.CrossModelFallback),
 		}
 	}
-	s = &settings{policy: p.WithDefaults()}
+	s = &settings{policy: p.WithDefaults(), buffer: f.Stream == streamBuffer}
 	for _, kind := range f.Visible {
 		s.visible |= visibleKinds[kind]
 	}

@@ -1438,6 +1438,7 @@ type Wants struct {
 	Contract      string                 `protobuf:"bytes,2,opt,name=contract,proto3" json:"contract,omitempty"`                     // a named contract
 	Strict        bool                   `protobuf:"varint,3,opt,name=strict,proto3" json:"strict,omitempty"`                        // the chosen route and no other
 	SameModel     bool                   `protobuf:"varint,4,opt,name=same_model,json=sameModel,proto3" json:"same_model,omitempty"` // no other model
+	Stream        string                 `protobuf:"bytes,5,opt,name=stream,proto3" json:"stream,omitempty"`                         // "fail" or "buffer": what becomes of a stream that breaks
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1498,6 +1499,13 @@ func (x *Wants) GetSameModel() bool {
 		return x.SameModel
 	}
 	return false
+}
+
+func (x *Wants) GetStream() string {
+	if x != nil {
+		return x.Stream
+	}
+	return ""
 }
 
 // View is what a plugin sees of a request: not what it says.
@@ -1787,6 +1795,7 @@ type Dispatch struct {
 	Visible       uint32                 `protobuf:"varint,9,opt,name=visible,proto3" json:"visible,omitempty"` // bits of what counts as visible: 1 text, 2 reasoning, 4 tool call; 0: all
 	Tag           string                 `protobuf:"bytes,10,opt,name=tag,proto3" json:"tag,omitempty"`         // the plugin's own, comes back in Outcome and Attempted
 	Skipped       []*Skip                `protobuf:"bytes,11,rep,name=skipped,proto3" json:"skipped,omitempty"`
+	Buffer        bool                   `protobuf:"varint,12,opt,name=buffer,proto3" json:"buffer,omitempty"` // hand nothing out before the answer is complete and valid
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1896,6 +1905,13 @@ func (x *Dispatch) GetSkipped() []*Skip {
 		return x.Skipped
 	}
 	return nil
+}
+
+func (x *Dispatch) GetBuffer() bool {
+	if x != nil {
+		return x.Buffer
+	}
+	return false
 }
 
 type Skip struct {
@@ -4530,13 +4546,14 @@ const file_plugin_proto_rawDesc = "" +
 	"\treasoning\x18\a \x01(\bR\treasoning\x12\x1f\n" +
 	"\vtool_result\x18\b \x01(\bR\n" +
 	"toolResult\x12\x1c\n" +
-	"\tdocuments\x18\t \x01(\x05R\tdocuments\"r\n" +
+	"\tdocuments\x18\t \x01(\x05R\tdocuments\"\x8a\x01\n" +
 	"\x05Wants\x12\x16\n" +
 	"\x06budget\x18\x01 \x01(\tR\x06budget\x12\x1a\n" +
 	"\bcontract\x18\x02 \x01(\tR\bcontract\x12\x16\n" +
 	"\x06strict\x18\x03 \x01(\bR\x06strict\x12\x1d\n" +
 	"\n" +
-	"same_model\x18\x04 \x01(\bR\tsameModel\"\xc7\x03\n" +
+	"same_model\x18\x04 \x01(\bR\tsameModel\x12\x16\n" +
+	"\x06stream\x18\x05 \x01(\tR\x06stream\"\xc7\x03\n" +
 	"\x04View\x12/\n" +
 	"\x05route\x18\x01 \x01(\v2\x19.spillway.plugin.v1.RouteR\x05route\x12\x1d\n" +
 	"\n" +
@@ -4564,7 +4581,7 @@ const file_plugin_proto_rawDesc = "" +
 	"\x04kind\x18\x03 \x01(\tR\x04kind\x12\x10\n" +
 	"\x03tag\x18\x04 \x01(\tR\x03tag\x12\x18\n" +
 	"\astarted\x18\x05 \x01(\x03R\astarted\x125\n" +
-	"\afailure\x18\x06 \x01(\v2\x1b.spillway.plugin.v1.FailureR\afailure\"\xa7\x02\n" +
+	"\afailure\x18\x06 \x01(\v2\x1b.spillway.plugin.v1.FailureR\afailure\"\xbf\x02\n" +
 	"\bDispatch\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x10\n" +
@@ -4577,7 +4594,8 @@ const file_plugin_proto_rawDesc = "" +
 	"\avisible\x18\t \x01(\rR\avisible\x12\x10\n" +
 	"\x03tag\x18\n" +
 	" \x01(\tR\x03tag\x122\n" +
-	"\askipped\x18\v \x03(\v2\x18.spillway.plugin.v1.SkipR\askipped\"O\n" +
+	"\askipped\x18\v \x03(\v2\x18.spillway.plugin.v1.SkipR\askipped\x12\x16\n" +
+	"\x06buffer\x18\f \x01(\bR\x06buffer\"O\n" +
 	"\x04Skip\x12/\n" +
 	"\x05route\x18\x01 \x01(\v2\x19.spillway.plugin.v1.RouteR\x05route\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\"\xb5\x02\n" +

@@ -1,0 +1,78 @@
+package dialect
+
+import (
+	"bytes"
+	"strconv"
+
+	"github.com/tidwall/gjson"
+
+	"spillway/sdk"
+)
+
+// The frames that show a client that its answer is still under way. They are
+// events that mean nothing and not comments: some agents count only events.
+
+// EncodeKeepAlive appends such a frame to an answer that e encodes, after the
+// answer's start if e has not written that yet. It comes before the finish.
+func EncodeKeepAlive(e Encoder, dst []byte) []byte {
+	if k, ok := e.(interface{ keepAlive(dst []byte) []byte }); ok {
+		return k.keepAlive(dst)
+	}
+	return dst
+}
+
+// RelayKeepAlive is such a frame between those of a vendor, of which sample is
+// one with content and last the number of the one before. It is nil if sample is
+// not of the dialect.
+func RelayKeepAlive(d Dialect, sample []byte, last int) []byte {
+	switch d.Name() {
+	case "anthropic":
+		return []byte(anthropicPing)
+	case "openai":
+		return openaiKeepAlive(sample)
+	case "responses":
+		// The vendor's own next frame has the next number. Who goes by the numbers
+		// takes this one for a repetition and drops it, which is as good.
+		return appendResponsesKeepAlive(nil, last)
+	}
+	return nil
+}
+
+const anthropicPing = "event: ping\ndata: {\"type\":\"ping\"}\n\n"
+
+func (e *anthropicEncoder) keepAlive(dst []byte) []byte {
+	return append(e.start(dst), anthropicPing...)
+}
+
+func (e *openaiEncoder) keepAlive(dst []byte) []byte {
+	return e.close(e.choice(e.start(dst, sdk.Event{})), "")
+}
+
+// openaiKeepAlive is an empty chunk of the answer that a frame belongs to:
+// clients refuse a chunk with another id.
+func openaiKeepAlive(sample []byte) []byte {
+	_, data, ok := bytes.Cut(sample, []byte("data:"))
+	data, _, _ = bytes.Cut(data, []byte("\n"))
+	if !ok || !valid(data) {
+		return nil
+	}
+	dst := []byte(`data: {`)
+	for _, field := range []string{"id", "object", "created", "model"} {
+		if v := gjson.GetBytes(data, field); v.Exists() {
+			dst = append(append(append(append(dst, '"'), field...), `":`...), v.Raw...)
+			dst = append(dst, ',')
+		}
+	}
+	return append(dst, "\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":null}]}\n\n"...)
+}
+
+func (e *responsesEncoder) keepAlive(dst []byte) []byte {
+	dst = e.start(dst, sdk.Event{})
+	e.next++
+	return appendResponsesKeepAlive(dst, e.next-1)
+}
+
+func appendResponsesKeepAlive(dst []byte, number int) []byte {
+	dst = append(dst, "event: keepalive\ndata: {\"type\":\"keepalive\",\"sequence_number\":"...)
+	return append(strconv.AppendInt(dst, int64(number), 10), "}\n\n"...)
+}

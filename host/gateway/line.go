@@ -1,0 +1,189 @@
+package gateway
+
+import (
+	"bytes"
+	"math"
+	"net/http"
+	"sync"
+	"time"
+
+	"spillway/host"
+	"spillway/host/dialect"
+	"spillway/host/llm"
+	"spillway/sdk"
+)
+
+// line is the client's end of a streamed answer. Nothing else writes to it.
+//
+// Headers are held until content comes; when that takes too long they are sent
+// with a start of our own, and from then on silence is filled with frames that
+// mean nothing. One timer serves both, for the life of the stream. Its function
+// and the exchange's goroutine write in turn, each under mu, so a frame is never
+// cut by another; in between the exchange waits for the vendor undisturbed. That
+// costs an uncontended lock a frame, where a goroutine that reads ahead would
+// cost two switches, and a timer that is set anew with each frame a change of
+// the runtime's heap: ours only looks, when it fires, when the client heard last.
+type line struct {
+	x *exchange
+
+	mu    sync.Mutex // guards what follows and the response
+	timer *time.Timer
+	limit time.Duration // of silence: HoldHeaders at first, then KeepAlive
+	heard time.Time     // when the client heard last, or asked
+	every time.Duration // KeepAlive
+	begun bool          // headers were sent
+	over  bool          // the timer has nothing more to do
+	gone  bool          // the client does not take any more
+
+	encoder dialect.Encoder // nil while a vendor's frames are relayed
+	buf     []byte          // what it writes
+	sample  []byte          // a relayed frame with content
+	next    int             // number of the next relayed frame, in dialects that number them
+}
+
+// maxSample bounds what is kept of a relayed answer: an id stands in every frame,
+// so a short one will do.
+const maxSample = 4 << 10
+
+// newLine holds the headers back.
+func newLine(x *exchange, g host.Gateway) *line {
+	l := &line{x: x, limit: g.HoldHeaders, heard: x.began, every: g.KeepAlive}
+	if x.seen.Choices > 1 {
+		l.limit = math.MaxInt64 // an encoder writes one answer, so this one must be relayed
+	}
+	l.mu.Lock() // the timer may be there first
+	defer l.mu.Unlock()
+	l.timer = time.AfterFunc(l.limit-time.Since(l.heard), l.tick)
+	return l
+}
+
+// tick is the timer's function.
+func (l *line) tick() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.over {
+		return
+	}
+	if left := l.limit - time.Since(l.heard); left > 0 {
+		l.timer.Reset(left)
+		return
+	}
+	if !l.begun {
+		l.begin() // nobody knows yet who serves
+		l.encoder = l.x.dialect.NewEncoder(l.x.options())
+	}
+	if l.encoder != nil {
+		l.buf = dialect.EncodeKeepAlive(l.encoder, l.buf[:0])
+	} else {
+		l.buf = append(l.buf[:0], dialect.RelayKeepAlive(l.x.dialect, l.sample, max(l.next-1, 0))...)
+	}
+	if !l.write(l.buf) {
+		l.x.cancel() // nobody else may notice for as long as the vendor is silent
+		return
+	}
+	l.timer.Reset(l.limit)
+}
+
+// begin sends the headers; mu is held.
+func (l *line) begin() {
+	h := l.x.w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-cache")
+	l.x.status = http.StatusOK
+	l.x.w.WriteHeader(http.StatusOK)
+	l.begun, l.limit, l.heard = true, l.every, time.Now()
+	l.timer.Reset(l.limit)
+}
+
+// decided ends the time of holding. It reports whether the headers were sent
+// meanwhile.
+func (l *line) decided(f *sdk.Failure) (begun bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.over = f != nil
+	return l.begun
+}
+
+// relayed sends a vendor's frame as it is.
+func (l *line) relayed(f llm.Frame) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.next = max(l.next, f.Mark.Number+1)
+	switch f.Mark.Kind {
+	case dialect.MarkContent:
+		if l.sample == nil && len(f.Raw) <= maxSample {
+			l.sample = bytes.Clone(f.Raw)
+		}
+	case dialect.MarkFinish, dialect.MarkTerminal:
+		l.over = true // what follows comes at once, and must be the vendor's
+	case dialect.MarkInvalid, dialect.MarkNoise, dialect.MarkError:
+	}
+	return l.write(f.Raw)
+}
+
+// encoded sends what an event is in the client's dialect.
+func (l *line) encoded(e sdk.Event) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.over = l.over || e.Kind == sdk.KindFinish
+	l.buf = l.encoder.Encode(l.buf[:0], e)
+	return l.write(l.buf)
+}
+
+// relays begins an answer of a vendor's frames.
+func (l *line) relays(head llm.Head) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.x.header(head)
+	l.begin()
+}
+
+// encodes begins an answer of events, or goes on with the one that has begun.
+func (l *line) encodes() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.begun {
+		l.x.header(llm.Head{})
+		l.begin()
+		l.encoder = l.x.dialect.NewEncoder(l.x.options())
+	}
+}
+
+// broken tells the client that its answer will not be whole.
+func (l *line) broken(f *sdk.Failure) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.over = true
+	next := l.next
+	if l.encoder != nil {
+		next = l.encoder.Next()
+	}
+	l.write(l.x.dialect.ErrorFrame(l.x.told(f), l.x.id, next))
+}
+
+// write pushes a frame out; mu is held. It reports whether the client took it.
+func (l *line) write(p []byte) bool {
+	if l.gone {
+		return false
+	}
+	if len(p) == 0 {
+		return true
+	}
+	l.heard = time.Now()
+	_ = l.x.out.SetWriteDeadline(l.heard.Add(l.x.server.limits.patience))
+	_, err := l.x.w.Write(p)
+	if err == nil {
+		err = l.x.out.Flush()
+	}
+	l.gone = err != nil
+	return !l.gone
+}
+
+// close ends the line. It must be called before the exchange is over: the
+// response is no longer ours then.
+func (l *line) close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.over = true
+	l.timer.Stop()
+}
