@@ -53,6 +53,7 @@ var edges = map[string]map[string]string{
 		"host/dialect":      "requests and answers are in one",
 		"host/llm":          "it relays raw answers",
 		"host/profile":      "the token is a secret",
+		"host/state":        "the metrics show plugins' statuses",
 		"host/state/record": "what the access log and the metrics tell of a request",
 	},
 	"host/llm": {

@@ -30,8 +30,9 @@ func (a *app) serveCommand() *cobra.Command {
 		Use:   "serve",
 		Short: "Serve the vendors' APIs on this machine",
 		Long: `Serve the vendors' own APIs: POST /v1/messages, POST /v1/chat/completions,
-GET /v1/models. Point a client's base URL here and it survives what its vendor
-does.
+POST /v1/responses, GET /v1/models. Point a client's base URL here and it
+survives what its vendor does. GET /metrics is for a Prometheus; at the log level
+info each call leaves a line.
 
 Several may serve one profile: what one learns of a vendor the others know within
 a second.

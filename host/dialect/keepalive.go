@@ -52,7 +52,9 @@ func (e *openaiEncoder) keepAlive(dst []byte) []byte {
 // clients refuse a chunk with another id.
 func openaiKeepAlive(sample []byte) []byte {
 	_, data, ok := bytes.Cut(sample, []byte("data:"))
-	data, _, _ = bytes.Cut(data, []byte("\n"))
+	if end := bytes.IndexAny(data, "\r\n"); end >= 0 {
+		data = data[:end]
+	}
 	if !ok || !valid(data) {
 		return nil
 	}

@@ -28,7 +28,7 @@ func (s *Server) answers(d dialect.Dialect) http.HandlerFunc {
 			return
 		}
 		x.call, x.stream = s.runtime.Call(ctx, x.in)
-		x.id = x.call.ID
+		x.id, x.asked = x.call.ID, time.Now()
 		w.Header().Set(headerID, x.id)
 		if x.in.Stream {
 			x.flow()
@@ -51,11 +51,12 @@ type exchange struct {
 
 	id     string
 	in     host.Inbound
-	call   *llm.Call // nil until the request was accepted
+	asked  time.Time // when the request was there and accepted
+	call   *llm.Call // nil before that
 	stream sdk.Stream
 
 	status int           // as sent, 0 before
-	first  time.Duration // until visible content was there, 0 if none was
+	first  time.Duration // from asked to visible content, 0 if there was none
 }
 
 func (x *exchange) options() dialect.AnswerOptions {

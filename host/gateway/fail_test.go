@@ -50,7 +50,7 @@ func bench(t *testing.T) func(d dialect.Dialect, s sdk.Stream) (*exchange, *http
 	return func(d dialect.Dialect, s sdk.Stream) (*exchange, *httptest.ResponseRecorder) {
 		w := httptest.NewRecorder()
 		x := &exchange{
-			server: server, dialect: d, w: w, out: http.NewResponseController(w), ctx: t.Context(), cancel: func() {}, began: time.Now(),
+			server: server, dialect: d, w: w, out: http.NewResponseController(w), ctx: t.Context(), cancel: func() {}, began: time.Now(), asked: time.Now(),
 			id: "req_1", stream: s,
 			call: &llm.Call{ID: "req_1", Trace: llm.NewTrace(record.Request{}, nil, nil)},
 		}

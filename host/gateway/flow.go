@@ -26,7 +26,7 @@ func (x *exchange) flow() {
 		x.done(f, false)
 		panic(http.ErrAbortHandler)
 	}
-	x.first = time.Since(x.began)
+	x.first = time.Since(x.asked)
 	raw, ok := sdk.Find[llm.Raw](x.stream)
 	if ok && !begun && raw.Dialect() == x.dialect {
 		f = x.relay(l, raw)

@@ -47,7 +47,7 @@ const maxSample = 4 << 10
 
 // newLine holds the headers back.
 func newLine(x *exchange, g host.Gateway) *line {
-	l := &line{x: x, limit: g.HoldHeaders, heard: x.began, every: g.KeepAlive}
+	l := &line{x: x, limit: g.HoldHeaders, heard: x.asked, every: g.KeepAlive}
 	if x.seen.Choices > 1 {
 		l.limit = math.MaxInt64 // an encoder writes one answer, so this one must be relayed
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"spillway/host"
+	"spillway/host/state"
 	"spillway/host/state/record"
 	"spillway/sdk"
 )
@@ -120,16 +121,22 @@ func (h *health) Collect(ch chan<- prometheus.Metric) {
 		up = 0
 	}
 	ch <- prometheus.MustNewConstMetric(storeDesc, prometheus.GaugeValue, up)
+	for labels, v := range circuits(graph.Catalogue(), statuses) {
+		ch <- prometheus.MustNewConstMetric(circuitDesc, prometheus.GaugeValue, v, labels[:]...)
+	}
+}
+
+// circuits is the state of each plugin's targets, by plugin, scope and target.
+// Targets that share their labels are told by their worst.
+func circuits(c sdk.Catalogue, statuses []state.PluginStatus) map[[3]string]float64 {
 	worst := map[[3]string]float64{}
 	for _, s := range statuses {
 		for _, t := range s.Targets {
-			labels := [3]string{s.Plugin, string(t.Scope), target(graph.Catalogue(), t.Target)}
+			labels := [3]string{s.Plugin, string(t.Scope), target(c, t.Target)}
 			worst[labels] = max(worst[labels], circuitValue(t.State))
 		}
 	}
-	for labels, v := range worst {
-		ch <- prometheus.MustNewConstMetric(circuitDesc, prometheus.GaugeValue, v, labels[:]...)
-	}
+	return worst
 }
 
 func circuitValue(s sdk.CircuitState) float64 {
@@ -144,7 +151,7 @@ func circuitValue(s sdk.CircuitState) float64 {
 }
 
 // target is vendor, vendor/model, vendor#key or vendor#key/model with an unlisted
-// model replaced, so that targets that share a label are told by their worst.
+// model replaced.
 func target(c sdk.Catalogue, name string) string {
 	vendor, model, ok := strings.Cut(name, "/")
 	if !ok {

@@ -9,6 +9,12 @@
 // that breaks after it has begun ends with the dialect's own error event and an
 // aborted connection: several clients take a clean end for success.
 //
+// A client is not left in silence. When content takes longer than the profile's
+// holdHeadersMs, a stream's headers and a start of our own are sent, and from
+// then on, as in every later pause, events that mean nothing (see line). What a
+// client may cost the others is bounded (see limits). Each call leaves a line in
+// the log and its part in the metrics.
+//
 // The server listens on loopback unless it is given a token. It checks Host and
 // Origin, since a browser page can reach loopback too.
 package gateway

@@ -16,7 +16,7 @@ func (x *exchange) whole() {
 		x.fail(f)
 		return
 	}
-	x.first = time.Since(x.began)
+	x.first = time.Since(x.asked)
 	var body []byte
 	var f *sdk.Failure
 	h := x.w.Header()

@@ -106,14 +106,14 @@ func TestLateSuccess(t *testing.T) {
 }
 
 // TestParallelFailures is B11: failures of calls that were under way together
-// advance a ladder by one step.
+// advance a ladder by one step. The machine is for one of them at a time: a plugin
+// that takes half a second to decide is bypassed.
 func TestParallelFailures(t *testing.T) {
 	for _, tt := range []struct{ script, target string }{
-		{"429", large}, {"503", large}, {"model-gone", large}, {"402", "primary"},
+		{"429", large}, {"503", large}, {"402", "primary"},
 	} {
 		t.Run(tt.script, func(t *testing.T) {
-			t.Parallel()
-			s := play(t, scaled().but(settings{"failureThreshold": 1, "budget": settings{"firstContentMs": 10_000}}), primary(tt.script+" after=1s"), fallback("ok"))
+			s := play(t, scaled().but(settings{"failureThreshold": 1, "budget": settings{"firstContentMs": 10_000}}), primary(tt.script+" after=500ms"), fallback("ok"))
 			from, _ := s.many(20, func() reply { return s.ask(large) })
 			if d := cmp.Diff(map[string]int{"fallback": 20}, from); d != "" {
 				t.Errorf("who served (-want +got):\n%s", d)

@@ -13,7 +13,7 @@ type Query struct {
 	Shape        sdk.Shape
 	Wants        sdk.Wants
 	Stream       bool
-	Buffer       bool // nothing is shown before the whole answer is there
+	Buffer       bool   // nothing is shown before the whole answer is there
 	MaxTokens    int    // 0: the model's own limit
 	Conversation string // "" if unknown
 
