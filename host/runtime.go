@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -158,6 +159,7 @@ func (r *Runtime) Statuses(ctx context.Context) ([]state.PluginStatus, error) {
 // Inbound is a model call as it comes in. Either Payload.Body is set, as the
 // client sent it, or its prompt.
 type Inbound struct {
+	ID           string // of the request, as NewID makes them; "" for a new one
 	Route        sdk.Route
 	Payload      *llm.Payload
 	Stream       bool
@@ -173,7 +175,7 @@ type Inbound struct {
 // Call runs a model call. The caller ranges over the stream, and then calls
 // Finish of the call's trace with what it told its own caller.
 func (r *Runtime) Call(ctx context.Context, in Inbound) (*llm.Call, sdk.Stream) {
-	id := NewID()
+	id := cmp.Or(in.ID, NewID())
 	name := ""
 	if in.Payload.Dialect != nil {
 		name = in.Payload.Dialect.Name()

@@ -19,17 +19,15 @@ func (s *Server) answers(d dialect.Dialect) http.HandlerFunc {
 		ctx, cancel := context.WithCancel(r.Context())
 		defer cancel()
 		x := &exchange{
-			server: s, dialect: d, w: w, out: http.NewResponseController(w),
-			ctx: ctx, cancel: cancel, began: time.Now(),
+			server: s, dialect: d, run: s.runtime.Call, w: w, out: http.NewResponseController(w),
+			ctx: ctx, cancel: cancel, began: time.Now(), id: host.NewID(),
 		}
+		w.Header().Set(headerID, x.id)
 		if f := x.inbound(r); f != nil {
-			x.id = host.NewID()
 			x.fail(f)
 			return
 		}
-		x.call, x.stream = s.runtime.Call(ctx, x.in)
-		x.id, x.asked = x.call.ID, time.Now()
-		w.Header().Set(headerID, x.id)
+		x.asked = time.Now()
 		if x.in.Stream {
 			x.flow()
 		} else {
@@ -42,6 +40,7 @@ func (s *Server) answers(d dialect.Dialect) http.HandlerFunc {
 type exchange struct {
 	server  *Server
 	dialect dialect.Dialect
+	run     func(context.Context, host.Inbound) (*llm.Call, sdk.Stream) // the runtime's Call
 	w       http.ResponseWriter
 	out     *http.ResponseController
 	ctx     context.Context // ends with the client, and when it does not take its answer
@@ -52,7 +51,7 @@ type exchange struct {
 	id     string
 	in     host.Inbound
 	asked  time.Time // when the request was there and accepted
-	call   *llm.Call // nil before that
+	call   *llm.Call // nil before that, and until plugins let go of it
 	stream sdk.Stream
 
 	status int           // as sent, 0 before
@@ -61,7 +60,7 @@ type exchange struct {
 
 func (x *exchange) options() dialect.AnswerOptions {
 	return dialect.AnswerOptions{
-		ID: x.id, Model: x.call.Request.Model, Created: time.Now().Unix(),
+		ID: x.id, Model: x.in.Route.Model, Created: time.Now().Unix(),
 		IncludeUsage: x.seen.IncludeUsage, Freeform: x.seen.Freeform,
 	}
 }

@@ -16,7 +16,6 @@ import (
 // fail answers a request of which nothing was given away.
 func (x *exchange) fail(f *sdk.Failure) {
 	h := x.w.Header()
-	h.Set(headerID, x.id)
 	own := x.reply(f) // before the trace lets go of it
 	if x.call != nil {
 		x.header(llm.Head{})

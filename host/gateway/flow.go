@@ -14,8 +14,8 @@ func (x *exchange) flow() {
 	defer x.server.metrics.streams.Dec()
 	l := newLine(x, x.server.runtime.Graph().Gateway())
 	defer l.close()
-	f := sdk.AwaitVisible(x.ctx, x.stream)
-	begun := l.decided(f)
+	f := x.await()
+	begun := l.decided()
 	if f != nil {
 		x.stream.Close()
 		if !begun {
@@ -39,6 +39,13 @@ func (x *exchange) flow() {
 		// clients that look at nothing else.
 		panic(http.ErrAbortHandler)
 	}
+}
+
+// await makes the call and returns once visible content has come, or the failure
+// that came instead. Plugins may take their time before there is a stream.
+func (x *exchange) await() *sdk.Failure {
+	x.call, x.stream = x.run(x.ctx, x.in)
+	return sdk.AwaitVisible(x.ctx, x.stream)
 }
 
 // relay passes the vendor's frames on as they are.

@@ -52,7 +52,7 @@ func (x *exchange) inbound(r *http.Request) *sdk.Failure {
 	payload := llm.NewPayload(x.dialect, body, r.Header)
 	payload.Choices = seen.Choices
 	x.in = host.Inbound{
-		Route: meant.Route, Wants: demands, Payload: payload, Stream: seen.Stream,
+		ID: x.id, Route: meant.Route, Wants: demands, Payload: payload, Stream: seen.Stream,
 		MaxTokens: seen.MaxTokens, Effort: seen.Effort, Conversation: seen.Conversation, Shape: seen.Shape,
 	}
 	return nil

@@ -91,16 +91,16 @@ func (l *line) begin() {
 	h.Set("Cache-Control", "no-cache")
 	l.x.status = http.StatusOK
 	l.x.w.WriteHeader(http.StatusOK)
-	l.begun, l.limit, l.heard = true, l.every, time.Now()
+	l.begun, l.over, l.limit, l.heard = true, false, l.every, time.Now()
 	l.timer.Reset(l.limit)
 }
 
-// decided ends the time of holding. It reports whether the headers were sent
-// meanwhile.
-func (l *line) decided(f *sdk.Failure) (begun bool) {
+// decided ends the time of holding: from now on only the exchange begins an
+// answer. It reports whether the timer has.
+func (l *line) decided() (begun bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.over = f != nil
+	l.over = !l.begun // until begin
 	return l.begun
 }
 

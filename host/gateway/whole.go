@@ -11,7 +11,7 @@ import (
 
 // whole answers with a body. Nothing of it can be sent early.
 func (x *exchange) whole() {
-	if f := sdk.AwaitVisible(x.ctx, x.stream); f != nil {
+	if f := x.await(); f != nil {
 		x.stream.Close()
 		x.fail(f)
 		return

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -112,18 +113,30 @@ func stage(t *testing.T, vendors ...sim.Vendor) (s *scene, rows string) {
 		}
 	}
 	s = &scene{t: t, names: strings.NewReplacer(fingerprints...)}
-	var err error
-	if s.vendors, err = sim.New(sim.Options{Vendors: vendors}); err != nil {
-		t.Fatal(err)
+	if s.vendors = listening(t, vendors); s.vendors == nil {
+		t.Fatal("no free ports")
 	}
 	t.Cleanup(s.vendors.Close)
-	if err := s.vendors.Start(context.Background(), "127.0.0.1:0"); err != nil {
-		t.Fatal(err)
-	}
 	for i, e := range s.vendors.Vendors() {
 		rows += s.row(e.Name(), strings.Join(e.Models(), ", "), vendors[i].Keys...)
 	}
 	return s, rows
+}
+
+// listening starts vendors on ports that the system gives to nobody by itself:
+// one that a vendor has closed stays its own.
+func listening(t *testing.T, vendors []sim.Vendor) *sim.Server {
+	t.Helper()
+	for range 50 {
+		s, err := sim.New(sim.Options{Vendors: vendors})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Start(context.Background(), fmt.Sprintf("127.0.0.1:%d", 10_000+rand.N(20_000))) == nil {
+			return s
+		}
+	}
+	return nil
 }
 
 // row is a vendor's row of a profile.

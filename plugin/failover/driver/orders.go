@@ -29,23 +29,47 @@ func (p *Plugin) Operate(ctx context.Context, o sdk.Order) error {
 	if err := p.check(o); err != nil {
 		return err
 	}
-	state, key, err := p.host.State(), orderKey(o), error(nil)
-	switch o.Verb {
-	case sdk.VerbEnable:
-		err = state.Delete(ctx, key)
-	case sdk.VerbClear, sdk.VerbDisable, sdk.VerbPin, sdk.VerbDrain:
-		var data []byte
-		if data, err = json.Marshal(o); err == nil {
-			_, err = state.Put(ctx, key, data, lifetime(o))
-		}
-	}
-	if err != nil {
+	key := orderKey(o)
+	if err := patiently(ctx, func() error { return p.keep(ctx, key, o) }); err != nil {
 		return fmt.Errorf("%s %s: not stored: %w", o.Verb, o.Target, err)
 	}
 	p.obey(key, o)
 	p.host.Log().Info("order", "verb", string(o.Verb), "target", o.Target, "until", until(o.Until))
 	p.report()
 	return nil
+}
+
+// keep stores an order, or forgets the one that it ends.
+func (p *Plugin) keep(ctx context.Context, key string, o sdk.Order) error {
+	if o.Verb == sdk.VerbEnable {
+		return p.host.State().Delete(ctx, key)
+	}
+	data, err := json.Marshal(o)
+	if err == nil {
+		_, err = p.host.State().Put(ctx, key, data, lifetime(o))
+	}
+	return err
+}
+
+// patience is how long somebody who waits for the store lets it try again: a
+// person's order, or the start of the plugin. Requests never do.
+const patience = 3 * time.Second
+
+// patiently repeats f while the store is unavailable.
+func patiently(ctx context.Context, f func() error) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for {
+		err := f()
+		if !errors.Is(err, sdk.ErrUnavailable) {
+			return err
+		}
+		select {
+		case <-time.After(50 * time.Millisecond):
+		case <-ctx.Done():
+			return err
+		}
+	}
 }
 
 // check says what is wrong with an order, and what there is.

@@ -32,13 +32,17 @@ func (p *Plugin) restore(ctx context.Context) bool {
 		load   func(sdk.Item)
 	}{{circuits, p.load}, {orders, p.loadOrder}} {
 		// First watch, then list: in between nothing is missed.
-		err := p.host.State().Watch(p.life, kind.prefix, func(i sdk.Item) {
+		hear := func(i sdk.Item) {
 			kind.load(i)
 			p.report()
-		})
+		}
+		err := patiently(ctx, func() error { return p.host.State().Watch(p.life, kind.prefix, hear) })
 		var items []sdk.Item
 		if err == nil {
-			items, err = p.host.State().List(ctx, kind.prefix)
+			err = patiently(ctx, func() (err error) {
+				items, err = p.host.State().List(ctx, kind.prefix)
+				return err
+			})
 		}
 		if err != nil {
 			if p.unread.CompareAndSwap(false, true) { // said once
