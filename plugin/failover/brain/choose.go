@@ -24,7 +24,10 @@ func (b *Brain) advance(now Instant, t *Turn, reason string) Step {
 		// A tool loop stays where it is while that works.
 		if r, ok := b.loop(now, t); ok {
 			if w, skip := b.look(now, t, r, true); skip == "" && w.at >= testable && b.above(now, provider(t.cat, r.Provider), r) == open {
-				return b.send(now, t, r, w, "tool loop")
+				if r != head {
+					reason = "tool loop"
+				}
+				return b.send(now, t, r, w, reason)
 			}
 		}
 		// The healthy path needs no list.
@@ -89,12 +92,17 @@ func (b *Brain) look(now Instant, t *Turn, r sdk.Route, goesOn bool) (way, strin
 
 // loop is the route that serves the tool loop which the request continues.
 func (b *Brain) loop(now Instant, t *Turn) (sdk.Route, bool) {
-	if !t.query.Shape.ToolResult || t.query.Wants.Strict {
+	if !t.query.Shape.ToolResult {
 		return sdk.Route{}, false
 	}
 	r, ok := b.last(now, t)
-	if !ok || r == t.query.Head {
-		return sdk.Route{}, false
+	switch {
+	case !ok:
+		return r, false
+	case r == t.query.Head: // it needs no list
+		return r, true
+	case t.query.Wants.Strict:
+		return r, false
 	}
 	return r, contains(b.candidates(now, t), r)
 }
