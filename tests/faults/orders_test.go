@@ -86,5 +86,8 @@ func TestDrain(t *testing.T) {
 	s.script("primary", "ok tokens=60")
 	s.order("drain", large)
 	s.served(s.ask(large), "fallback")
-	s.served(s.askWith(t.Context(), loop), "primary")
+	// A simulated vendor answers a tool's result by saying what it was.
+	if r := s.askWith(t.Context(), loop); !strings.HasPrefix(r.text, "The tool told primary: seen") || r.finish != "stop" || !r.done {
+		t.Errorf("the loop went on as %+v, want it served by primary", r)
+	}
 }
