@@ -18,9 +18,9 @@ func (a *app) simCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "sim",
 		Short: "Run simulated vendors that fail as scripted",
-		Long: `Run simulated vendors on loopback. Each speaks the Messages and the Chat
-Completions dialect and fails as its script says, with recorded answers of the
-real vendor. Without --vendor the three of the demo run.
+		Long: `Run simulated vendors on loopback. Each speaks Messages, Chat Completions and
+Responses and fails as its script says, with recorded answers of the real
+vendor. Without --vendor the three of the demo run.
 
 A script is a list of steps, one for each request; the last one stays:
 

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -48,6 +49,9 @@ type answer struct {
 	signature string // of the reasoning
 	input     int    // tokens
 	usage     bool   // the caller asked for the usage of a stream
+	sealed    bool   // the caller asked for the reasoning as only the vendor reads it
+
+	toolFreeform bool // the tool takes plain text
 }
 
 const (
@@ -65,7 +69,8 @@ func compose(v Vendor, s *step, r *request, number int) *answer {
 	prompt, result, hasResult := r.turn()
 	a := &answer{
 		id: fmt.Sprintf("%s-%06d", v.Name, number), model: r.Model, created: time.Now(), stop: stopEnd, input: r.inputTokens(),
-		usage: r.StreamOptions != nil && r.StreamOptions.IncludeUsage,
+		usage:  r.StreamOptions != nil && r.StreamOptions.IncludeUsage,
+		sealed: slices.Contains(r.Include, "reasoning.encrypted_content"),
 	}
 	reasoning := v.Answer.Reasoning
 	if s.reasoning != unset {
@@ -88,7 +93,9 @@ func compose(v Vendor, s *step, r *request, number int) *answer {
 	var args string
 	if hasResult {
 		text, words, wordMark = fmt.Sprintf("The tool told %s: %s", v.Name, cutText(result, maxMention)), unset, ""
-	} else if a.toolName, args = chooseTool(s, r, prompt); a.toolName != "" {
+	} else if t := chooseTool(s, r, prompt); t != nil {
+		a.toolName, a.toolFreeform = t.name(), t.freeform()
+		args = cmp.Or(s.args, t.example())
 		words = 0
 	}
 	if s.tokens != unset {
@@ -142,6 +149,17 @@ func (a *answer) text(kind pieceKind) string {
 	return b.String()
 }
 
+func joinPieces(pieces []piece) string {
+	var b strings.Builder
+	for _, p := range pieces {
+		b.WriteString(p.text)
+	}
+	return b.String()
+}
+
+// callID is the id of the answer's tool call.
+func (a *answer) callID(prefix string) string { return prefix + a.id }
+
 func (a *answer) count(kind pieceKind) int {
 	n := 0
 	for _, p := range a.pieces {
@@ -152,11 +170,21 @@ func (a *answer) count(kind pieceKind) int {
 	return n
 }
 
-// sign makes the signature a vendor puts under its own reasoning. No other
-// vendor makes the same one.
+// sign makes what a vendor puts under its own reasoning: it holds the reasoning
+// and the proof of whose it is. No other vendor makes the same.
 func sign(vendor, reasoning string) string {
 	sum := sha256.Sum256([]byte(vendor + "\n" + reasoning))
-	return base64.StdEncoding.EncodeToString(sum[:])
+	return base64.StdEncoding.EncodeToString(append(sum[:], reasoning...))
+}
+
+// signed reports whether a vendor signed some reasoning, and which.
+func signed(vendor, signature string) (reasoning string, ok bool) {
+	data, err := base64.StdEncoding.DecodeString(signature)
+	if err != nil || len(data) < sha256.Size {
+		return "", false
+	}
+	reasoning = string(data[sha256.Size:])
+	return reasoning, sign(vendor, reasoning) == signature
 }
 
 // cutText shortens s to at most n bytes of whole characters.

@@ -12,11 +12,8 @@ import (
 	"spillway/host/sim"
 )
 
-func stopWord(dialect, anthropic, openai string) string {
-	if dialect == "anthropic" {
-		return anthropic
-	}
-	return openai
+func stopWord(dialect, anthropic, openai, responses string) string {
+	return map[string]string{"anthropic": anthropic, "openai": openai, "responses": responses}[dialect]
 }
 
 const sixTokens = "w0@p w1@p w2@p w3@p w4@p w5@p"
@@ -28,11 +25,11 @@ func TestAnswer(t *testing.T) {
 		if r.err != nil || r.status != http.StatusOK {
 			t.Fatalf("got status %d, %v", r.status, r.err)
 		}
-		want := content{Text: sixTokens, Stop: stopWord(a.dialect, "end_turn", "stop"), Output: 6, Last: a.stream}
+		want := content{Text: sixTokens, Stop: stopWord(a.dialect, "end_turn", "stop", "completed"), Output: 6, Last: a.stream}
 		if diff := cmp.Diff(want, r.content(t, a)); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
-		id := stopWord(a.dialect, "Request-Id", "X-Request-Id")
+		id := stopWord(a.dialect, "Request-Id", "X-Request-Id", "X-Request-Id")
 		if r.header.Get(id) == "" {
 			t.Errorf("no %s", id)
 		}
@@ -72,6 +69,28 @@ func TestFrames(t *testing.T) {
 		}
 	}
 
+	tools = map[string]any{"tools": []any{responsesTool}}
+	r = ask{dialect: "responses", stream: true, fields: tools}.send(t.Context(), t, e)
+	got = nil
+	for i, event := range r.events(t) {
+		got = append(got, fmt.Sprint(event["type"]))
+		if event["sequence_number"] != float64(i) || !strings.Contains(r.body, fmt.Sprintf("event: %v\ndata: {\"type\":%[1]q,\"sequence_number\":%d,", event["type"], i)) {
+			t.Errorf("event %d: %v", i, event)
+		}
+	}
+	want = strings.Fields(`response.created response.in_progress
+		response.output_item.added response.reasoning_summary_part.added
+		response.reasoning_summary_text.delta response.reasoning_summary_text.delta
+		response.reasoning_summary_text.done response.reasoning_summary_part.done response.output_item.done
+		response.output_item.added response.content_part.added response.output_text.delta
+		response.output_text.done response.content_part.done response.output_item.done
+		response.output_item.added response.function_call_arguments.delta response.function_call_arguments.delta
+		response.function_call_arguments.delta response.function_call_arguments.done response.output_item.done
+		response.completed`)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("responses events (-want +got):\n%s", diff)
+	}
+
 	tools = map[string]any{"tools": []any{openaiTool}}
 	r = ask{dialect: "openai", stream: true, fields: tools}.send(t.Context(), t, e)
 	roles, names, ids := 0, 0, map[any]bool{}
@@ -100,6 +119,7 @@ const schemaArgs = `{"command":"sim","count":3,"deep":{"list":[true]},"mode":"fa
 
 var (
 	anthropicTool = map[string]any{"name": "Bash", "input_schema": json.RawMessage(`{"type":"object","properties":{"command":{"type":"string"}},"required":["command"]}`)}
+	responsesTool = map[string]any{"type": "function", "name": "Bash", "parameters": json.RawMessage(`{"type":"object","properties":{"command":{"type":"string"}},"required":["command"]}`)}
 	openaiTool    = map[string]any{"type": "function", "function": map[string]any{"name": "Bash", "parameters": json.RawMessage(`{"type":"object","properties":{"command":{"type":"string"}},"required":["command"]}`)}}
 )
 
@@ -108,6 +128,17 @@ var (
 func withTools(dialect, prompt, result string) map[string]any {
 	user := map[string]any{"role": "user", "content": prompt}
 	messages := []any{user}
+	if dialect == "responses" {
+		if result != "" {
+			messages = append(messages,
+				map[string]any{"type": "function_call", "call_id": "t1", "name": "first", "arguments": "{}"},
+				map[string]any{"type": "function_call_output", "call_id": "t1", "output": result})
+		}
+		return map[string]any{"input": messages, "tools": []any{
+			map[string]any{"type": "web_search"}, map[string]any{"type": "namespace", "name": "all", "tools": []any{}},
+			map[string]any{"type": "function", "name": "first", "parameters": schema},
+			map[string]any{"type": "function", "name": "second", "parameters": map[string]any{"type": "object"}}}}
+	}
 	if dialect == "anthropic" {
 		if result != "" {
 			messages = append(messages,
@@ -147,9 +178,9 @@ func TestTools(t *testing.T) {
 				a.fields = withTools(a.dialect, tt.prompt, tt.result)
 				got := a.send(t.Context(), t, e).content(t, a)
 				want := tt.want
-				want.Stop = stopWord(a.dialect, "end_turn", "stop")
+				want.Stop = stopWord(a.dialect, "end_turn", "stop", "completed")
 				if want.Tool != "" {
-					want.Stop = stopWord(a.dialect, "tool_use", "tool_calls")
+					want.Stop = stopWord(a.dialect, "tool_use", "tool_calls", "completed")
 				}
 				want.Output, want.Last = got.Output, a.stream
 				if diff := cmp.Diff(want, got); diff != "" {
@@ -160,11 +191,26 @@ func TestTools(t *testing.T) {
 	}
 }
 
+// A tool that takes plain text gets some.
+func TestFreeformTool(t *testing.T) {
+	for script, want := range map[string]string{"tool": "sim", `tool args='{"a":1}'`: `{"a":1}`} {
+		e := one(t, script)
+		for _, stream := range []bool{false, true} {
+			a := ask{dialect: "responses", stream: stream, fields: map[string]any{"tools": []any{map[string]any{"type": "custom", "name": "patch"}}}}
+			r := a.send(t.Context(), t, e)
+			got := r.content(t, a)
+			if got.Tool != "patch" || got.Args != want || !strings.Contains(r.body, `"type":"custom_tool_call"`) {
+				t.Errorf("%s, %s: got %+v, want patch called with %s", script, a.name(), got, want)
+			}
+		}
+	}
+}
+
 func TestMaxTokens(t *testing.T) {
 	e := one(t, "ok reasoning=1")
 	each(t, func(t *testing.T, a ask) {
-		a.fields = map[string]any{"max_tokens": 3}
-		want := content{Reasoning: "r0@p", Text: "w0@p w1@p", Stop: stopWord(a.dialect, "max_tokens", "length"), Output: 3, Last: a.stream}
+		a.fields = map[string]any{stopWord(a.dialect, "max_tokens", "max_completion_tokens", "max_output_tokens"): 3}
+		want := content{Reasoning: "r0@p", Text: "w0@p w1@p", Stop: stopWord(a.dialect, "max_tokens", "length", "incomplete"), Output: 3, Last: a.stream}
 		if diff := cmp.Diff(want, a.send(t.Context(), t, e).content(t, a)); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
@@ -213,7 +259,7 @@ func TestOtherPaths(t *testing.T) {
 		method, path string
 		status       int
 	}{
-		{"HEAD", "/", 200}, {"HEAD", "/api/hello", 200}, {"GET", "/v1/nothing", 404}, {"POST", "/v1/responses", 404},
+		{"HEAD", "/", 200}, {"HEAD", "/api/hello", 200}, {"GET", "/v1/nothing", 404}, {"POST", "/v1/responses", 200}, {"GET", "/v1/responses", 405},
 		{"GET", "/v1/messages", 405}, {"POST", "/coding/v1/messages", 200}, {"POST", "/chat/completions", 200},
 		{"POST", "/v1/messages/count_tokens", 200}, {"GET", "/v1/models", 200},
 	} {
@@ -224,7 +270,7 @@ func TestOtherPaths(t *testing.T) {
 		}
 	}
 	for _, c := range e.Calls() {
-		if asked := c.Method == "POST" && strings.HasSuffix(c.Path, "/messages") || strings.HasSuffix(c.Path, "/completions"); (c.Step != "") != asked {
+		if asked := c.Method == "POST" && c.Path != "/v1/messages/count_tokens"; (c.Step != "") != asked {
 			t.Errorf("%s %s: played %q", c.Method, c.Path, c.Step)
 		}
 	}

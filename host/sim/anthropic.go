@@ -69,8 +69,8 @@ func (anthropicFormat) whole(a *answer) []byte {
 		blocks = append(blocks, fmt.Sprintf(`{"type":"text","text":%s}`, quote(text)))
 	}
 	if a.toolName != "" {
-		blocks = append(blocks, fmt.Sprintf(`{"type":"tool_use","id":%q,"name":%s,"input":%s}`,
-			a.toolUseID(), quote(a.toolName), cmp.Or(a.text(argumentPiece), "{}")))
+		blocks = append(blocks, fmt.Sprintf(`{"type":"tool_use","id":%s,"name":%s,"input":%s}`,
+			quote(a.callID("toolu_")), quote(a.toolName), cmp.Or(a.text(argumentPiece), "{}")))
 	}
 	return fmt.Appendf(nil, `{"id":%q,"type":"message","role":"assistant","model":%s,"content":[%s],"stop_reason":%s,"stop_sequence":null,`+
 		`"usage":{"input_tokens":%d,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":%d}}`,
@@ -78,14 +78,13 @@ func (anthropicFormat) whole(a *answer) []byte {
 }
 
 func (a *answer) messageID() string { return "msg_" + a.id }
-func (a *answer) toolUseID() string { return "toolu_" + a.id }
 
 func (a *answer) emptyBlock(kind pieceKind) string {
 	switch kind {
 	case reasoningPiece:
 		return `{"type":"thinking","thinking":"","signature":""}`
 	case argumentPiece:
-		return fmt.Sprintf(`{"type":"tool_use","id":%q,"name":%s,"input":{}}`, a.toolUseID(), quote(a.toolName))
+		return fmt.Sprintf(`{"type":"tool_use","id":%s,"name":%s,"input":{}}`, quote(a.callID("toolu_")), quote(a.toolName))
 	case noPiece, textPiece:
 	}
 	return `{"type":"text","text":""}`
@@ -129,14 +128,16 @@ func (anthropicFormat) errorBody(status int, message string) []byte {
 	return fmt.Appendf(nil, `{"type":"error","error":{"type":%q,"message":%s}}`, cmp.Or(types[status], fallback), quote(message))
 }
 
-func (anthropicFormat) errorFrame(body string) []byte {
+func (anthropicFormat) errorFrame(_ *answer, _ int, body string) []byte {
 	return []byte("event: error\ndata: " + body + "\n\n")
 }
+
+func (anthropicFormat) errorWhole(_ *answer, body string) []byte { return []byte(body) }
 
 func (anthropicFormat) brokenFrame() []byte {
 	return []byte("event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_de\n\n")
 }
 
-func (anthropicFormat) keepAlive() []byte {
+func (anthropicFormat) keepAlive(int) []byte {
 	return []byte("event: ping\ndata: {\"type\":\"ping\"}\n\n")
 }

@@ -63,8 +63,11 @@ func Bodies() []string {
 
 // pick returns the record that answers a step: the vendor's own in that
 // dialect, else one of the dialect's author, else any of that dialect, else one
-// of no dialect.
+// of no dialect. Both of OpenAI's dialects refuse in the same way.
 func pick(step, vendor, dialect string) *record {
+	if dialect == "responses" {
+		dialect = "openai"
+	}
 	all := records()
 	for _, fits := range []func(record) bool{
 		func(r record) bool { return r.Dialect == dialect && (r.Vendor == vendor || r.For == vendor) },

@@ -35,7 +35,7 @@ func TestBodies(t *testing.T) {
 	}
 }
 
-// Every refusal has real words in both dialects, for a vendor without any of
+// Every refusal has real words in all dialects, for a vendor without any of
 // its own too.
 func TestPick(t *testing.T) {
 	for _, tt := range []struct {
@@ -56,7 +56,7 @@ func TestPick(t *testing.T) {
 		}
 	}
 	for _, step := range []string{"quota", "ban", "auth", "invalid-key", "model-gone", "overloaded", "policy", "overflow", "invalid-request", "html502", "error-event", "429", "500"} {
-		for _, dialect := range []string{"anthropic", "openai"} {
+		for _, dialect := range []string{"anthropic", "openai", "responses"} {
 			if pick(step, "nobody", dialect) == nil {
 				t.Errorf("%s in %s: no record", step, dialect)
 			}

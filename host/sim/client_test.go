@@ -37,7 +37,7 @@ func one(t *testing.T, script string, change ...func(*sim.Vendor)) *sim.Endpoint
 	return open(t, v).Vendor("p")
 }
 
-var dialects = []string{"anthropic", "openai"}
+var dialects = []string{"anthropic", "openai", "responses"}
 
 // ask is one request in a dialect.
 type ask struct {
@@ -52,8 +52,13 @@ func (a ask) request(ctx context.Context, t *testing.T, url string) *http.Reques
 	t.Helper()
 	body := map[string]any{"model": "m", "messages": []any{map[string]any{"role": "user", "content": "Say something."}}}
 	path := "/v1/chat/completions"
-	if a.dialect == "anthropic" {
+	switch a.dialect {
+	case "anthropic":
 		path, body["max_tokens"] = "/v1/messages?beta=true", 1000
+	case "responses":
+		path = "/v1/responses"
+		body["input"], body["include"] = body["messages"], []string{"reasoning.encrypted_content"}
+		delete(body, "messages")
 	}
 	if a.stream {
 		body["stream"] = true
@@ -119,7 +124,7 @@ func (a ask) name() string {
 	return a.dialect
 }
 
-// each runs a test in both dialects, streamed and not.
+// each runs a test in all dialects, streamed and not.
 func each(t *testing.T, f func(t *testing.T, a ask)) {
 	for _, dialect := range dialects {
 		for _, stream := range []bool{false, true} {
@@ -198,6 +203,10 @@ func (r reply) content(t *testing.T, a ask) content {
 			c.Output, _ = at(v, "usage", "completion_tokens").(float64)
 			return c
 		}
+		if a.dialect == "responses" {
+			c.addResponse(v)
+			return c
+		}
 		blocks, _ := at(v, "content").([]any)
 		for _, b := range blocks {
 			add(&c.Text, at(b, "text"))
@@ -213,6 +222,21 @@ func (r reply) content(t *testing.T, a ask) content {
 		return c
 	}
 	for _, e := range r.events(t) {
+		switch e["type"] {
+		case "response.output_text.delta":
+			add(&c.Text, e["delta"])
+		case "response.reasoning_summary_text.delta":
+			add(&c.Reasoning, e["delta"])
+		case "response.function_call_arguments.delta", "response.custom_tool_call_input.delta":
+			add(&c.Args, e["delta"])
+		case "response.output_item.added":
+			add(&c.Tool, at(e, "item", "name"))
+		case "response.completed", "response.incomplete":
+			// It repeats the answer; only the end is news.
+			var whole content
+			whole.addResponse(e["response"])
+			c.Stop, c.Output, c.Last = whole.Stop, whole.Output, true
+		}
 		delta := at(e, "choices", 0, "delta")
 		add(&c.Text, at(delta, "content"))
 		add(&c.Reasoning, at(delta, "reasoning_content"))
@@ -232,6 +256,25 @@ func (r reply) content(t *testing.T, a ask) content {
 		c.Last = c.Last || e["done"] == true || e["type"] == "message_stop"
 	}
 	return c
+}
+
+// addResponse reads a whole answer in the Responses dialect.
+func (c *content) addResponse(v any) {
+	items, _ := at(v, "output").([]any)
+	for _, item := range items {
+		for _, f := range []struct {
+			to   *string
+			from any
+		}{
+			{&c.Text, at(item, "content", 0, "text")}, {&c.Reasoning, at(item, "summary", 0, "text")}, {&c.Tool, at(item, "name")},
+			{&c.Args, at(item, "arguments")}, {&c.Args, at(item, "input")},
+		} {
+			s, _ := f.from.(string)
+			*f.to += s
+		}
+	}
+	c.Stop, _ = at(v, "status").(string)
+	c.Output, _ = at(v, "usage", "output_tokens").(float64)
 }
 
 // soon is a context that ends long after anything here should have.

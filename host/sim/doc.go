@@ -1,12 +1,12 @@
-// Package sim is the simulated vendors: HTTP servers on loopback that speak the
-// Anthropic Messages and the OpenAI Chat Completions dialect, streamed and not,
-// and that fail as scripted. The demo, the sim and drill commands and the
+// Package sim is the simulated vendors: HTTP servers on loopback that speak
+// Anthropic Messages, OpenAI Chat Completions and OpenAI Responses, streamed and
+// not, and that fail as scripted. The demo, the sim and drill commands and the
 // end-to-end tests run against it.
 //
 // A [Server] holds several vendors, each with a listener of its own, so that
 // one can refuse connections or reset them while the others answer. A vendor
-// serves both dialects; the end of the path chooses: …/messages,
-// …/messages/count_tokens, …/chat/completions, …/models.
+// serves every dialect; the end of the path chooses: …/messages,
+// …/messages/count_tokens, …/chat/completions, …/responses, …/models.
 //
 // What a vendor does with a request is decided in this order: the key must be
 // present, and known if the vendor has a list; the body must be JSON; the model

@@ -17,12 +17,14 @@ type format interface {
 	whole(a *answer) []byte
 	// errorBody is a refusal in words of our own.
 	errorBody(status int, message string) []byte
-	// errorFrame puts a refusal's JSON into an event.
-	errorFrame(body string) []byte
+	// errorFrame puts an error's JSON into an event, the one of that number.
+	errorFrame(a *answer, number int, body string) []byte
+	// errorWhole makes it the body of an answer of status 200.
+	errorWhole(a *answer, body string) []byte
 	// brokenFrame is an event whose JSON is cut.
 	brokenFrame() []byte
 	// keepAlive is what is sent to keep a silent stream open.
-	keepAlive() []byte
+	keepAlive(number int) []byte
 	// requestID is the header that carries the request's id.
 	requestID() string
 	// check returns what the vendor would find wrong with a request, "" for

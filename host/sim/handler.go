@@ -103,6 +103,8 @@ func formatOf(path string) format {
 		return anthropicFormat{}
 	case strings.HasSuffix(path, "/chat/completions"):
 		return openaiFormat{}
+	case strings.HasSuffix(path, "/responses"):
+		return responsesFormat{}
 	}
 	return nil
 }
@@ -138,8 +140,7 @@ func isTooLarge(err error) bool {
 
 // find returns what the vendor finds wrong with the request, "" for nothing.
 func (x *exchange) find(h http.Header, body []byte) string {
-	messages := x.request.Messages
-	if x.vendor.NoPrefill && len(messages) > 0 && messages[len(messages)-1].Role == "assistant" {
+	if x.vendor.NoPrefill && x.request.prefilled() {
 		return "This model does not support assistant message prefill. The conversation must end with a user message."
 	}
 	if !x.vendor.Strict {

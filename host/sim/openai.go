@@ -63,8 +63,8 @@ func (openaiFormat) whole(a *answer) []byte {
 func (a *answer) completionID() string { return "chatcmpl-" + a.id }
 
 func (a *answer) call(arguments string) string {
-	return fmt.Sprintf(`{"index":0,"id":"call_%s","type":"function","function":{"name":%s,"arguments":%s}}`,
-		a.id, quote(a.toolName), quote(arguments))
+	return fmt.Sprintf(`{"index":0,"id":%s,"type":"function","function":{"name":%s,"arguments":%s}}`,
+		quote(a.callID("call_")), quote(a.toolName), quote(arguments))
 }
 
 func (a *answer) openaiUsage() string {
@@ -106,10 +106,14 @@ func (openaiFormat) errorBody(status int, message string) []byte {
 	return fmt.Appendf(nil, `{"error":{"message":%s,"type":%q,"param":null,"code":null}}`, quote(message), cmp.Or(types[status], fallback))
 }
 
-func (openaiFormat) errorFrame(body string) []byte { return []byte("data: " + body + "\n\n") }
+func (openaiFormat) errorFrame(_ *answer, _ int, body string) []byte {
+	return []byte("data: " + body + "\n\n")
+}
+
+func (openaiFormat) errorWhole(_ *answer, body string) []byte { return []byte(body) }
 
 func (openaiFormat) brokenFrame() []byte {
 	return []byte("data: {\"id\":\"chatcmpl-sim\",\"object\":\"chat.completion.ch\n\n")
 }
 
-func (openaiFormat) keepAlive() []byte { return []byte(": keep-alive\n\n") }
+func (openaiFormat) keepAlive(int) []byte { return []byte(": keep-alive\n\n") }

@@ -98,14 +98,18 @@ func (x *exchange) write(p []byte) error {
 
 // keepAlive keeps the response open and never says anything.
 func (x *exchange) keepAlive() error {
-	beat, contentType := []byte("\n"), "application/json"
+	contentType := "application/json"
 	if x.request.Stream {
-		beat, contentType = x.format.keepAlive(), eventStream
+		contentType = eventStream
 	}
 	if err := x.start(contentType); err != nil {
 		return err
 	}
-	for {
+	for number := 0; ; number++ {
+		beat := []byte("\n")
+		if x.request.Stream {
+			beat = x.format.keepAlive(number)
+		}
 		if err := x.write(beat); err != nil {
 			return err
 		}
@@ -157,7 +161,7 @@ func (x *exchange) longLine(head, tail string, n int64) error {
 func (x *exchange) whole(a *answer) error {
 	s := x.step
 	if s.name == "error-event" {
-		return x.send(http.StatusOK, "application/json", []byte(x.eventBody()))
+		return x.send(http.StatusOK, "application/json", x.format.errorWhole(a, x.eventBody()))
 	}
 	if err := wait(x.ctx, time.Duration(len(a.pieces))*x.gap()); err != nil {
 		return err
@@ -186,7 +190,7 @@ func (x *exchange) whole(a *answer) error {
 		if err := x.write(body[:half]); err != nil {
 			return err
 		}
-		if ended, err := x.fault(); ended {
+		if ended, err := x.fault(a, 0); ended {
 			return err
 		}
 		body = body[half:]

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// request is what a vendor reads of a request in either dialect.
+// request is what a vendor reads of a request in any dialect.
 type request struct {
 	Model               string         `json:"model"`
 	Stream              bool           `json:"stream"`
@@ -14,6 +14,12 @@ type request struct {
 	StreamOptions       *streamOptions `json:"stream_options"`
 	Messages            []message      `json:"messages"`
 	Tools               []tool         `json:"tools"`
+
+	// of the Responses dialect
+	Input              input    `json:"input"`
+	Include            []string `json:"include"`
+	MaxOutputTokens    *int     `json:"max_output_tokens"`
+	PreviousResponseID string   `json:"previous_response_id"`
 
 	size int // of the body, in bytes
 }
@@ -40,24 +46,44 @@ type toolCall struct {
 	} `json:"function"`
 }
 
-// tool is an offered tool: its own name and schema in the Messages dialect,
-// those of its function in the chat dialect.
+// tool is an offered tool: its own name and schema in the Messages and the
+// Responses dialect, those of its function in the chat dialect.
 type tool struct {
 	Type        string          `json:"type"`
 	Name        string          `json:"name"`
 	InputSchema json.RawMessage `json:"input_schema"`
+	Parameters  json.RawMessage `json:"parameters"`
 	Function    *struct {
 		Name       string          `json:"name"`
 		Parameters json.RawMessage `json:"parameters"`
 	} `json:"function"`
 }
 
-func (t tool) definition() (name string, schema json.RawMessage) {
-	if t.Function != nil {
-		return t.Function.Name, t.Function.Parameters
-	}
-	return t.Name, t.InputSchema
+// callable reports whether it is the caller who runs the tool.
+func (t tool) callable() bool {
+	return t.name() != "" && (t.Type == "" || t.Type == "function" || t.Type == "custom")
 }
+
+func (t tool) name() string {
+	if t.Function != nil {
+		return t.Function.Name
+	}
+	return t.Name
+}
+
+func (t tool) schema() json.RawMessage {
+	switch {
+	case t.Function != nil:
+		return t.Function.Parameters
+	case t.InputSchema != nil:
+		return t.InputSchema
+	}
+	return t.Parameters
+}
+
+// freeform reports whether the tool takes plain text. Messages has tools of the
+// same type, but those have a schema.
+func (t tool) freeform() bool { return t.Type == "custom" && t.schema() == nil }
 
 // block is a part of a message's content.
 type block struct {
@@ -69,6 +95,8 @@ type block struct {
 	Content   content `json:"content"`
 	Thinking  string  `json:"thinking"`
 	Signature string  `json:"signature"`
+
+	plain bool // the content was a plain string
 }
 
 // content is a list of blocks. A plain string is one text block, anything else
@@ -80,7 +108,7 @@ func (c *content) UnmarshalJSON(data []byte) error {
 	if json.Unmarshal(data, &text) == nil {
 		*c = nil
 		if text != nil {
-			*c = content{{Type: "text", Text: *text}}
+			*c = content{{Type: "text", Text: *text, plain: true}}
 		}
 		return nil
 	}
@@ -96,6 +124,48 @@ func (c content) text() string {
 		b.WriteString(block.Text)
 	}
 	return b.String()
+}
+
+// input is the conversation in the Responses dialect: a plain string is what a
+// user says, anything else but a list one item of no type, which only strict
+// mode minds.
+type input []item
+
+// item is one thing said, called or answered.
+type item struct {
+	Type      string  `json:"type"`
+	ID        string  `json:"id"`
+	Role      string  `json:"role"`
+	Content   content `json:"content"`
+	CallID    string  `json:"call_id"`
+	Name      string  `json:"name"`
+	Arguments any     `json:"arguments"`
+	Input     any     `json:"input"`
+	Output    content `json:"output"`
+	Encrypted *string `json:"encrypted_content"`
+}
+
+func (in *input) UnmarshalJSON(data []byte) error {
+	var text *string
+	if json.Unmarshal(data, &text) == nil {
+		*in = nil
+		if text != nil {
+			*in = input{{Type: "message", Role: "user", Content: content{{Type: "text", Text: *text, plain: true}}}}
+		}
+		return nil
+	}
+	if json.Unmarshal(data, (*[]item)(in)) != nil {
+		*in = input{{}}
+	}
+	return nil
+}
+
+// kind is the item's type, which a message may leave out.
+func (i item) kind() string {
+	if i.Type == "" && i.Role != "" {
+		return "message"
+	}
+	return i.Type
 }
 
 func decodeRequest(body []byte) (*request, error) {
@@ -122,12 +192,29 @@ func (r *request) turn() (prompt, result string, hasResult bool) {
 			}
 		}
 	}
+	for _, i := range r.Input {
+		switch kind := i.kind(); {
+		case kind == "function_call_output" || kind == "custom_tool_call_output":
+			result, hasResult = i.Output.text(), true
+		case kind == "message" && i.Role == "user":
+			prompt, result, hasResult = i.Content.text(), "", false
+		}
+	}
 	return prompt, result, hasResult
+}
+
+// prefilled reports whether the conversation ends with the assistant's words.
+func (r *request) prefilled() bool {
+	if n := len(r.Input); n > 0 {
+		return r.Input[n-1].kind() == "message" && r.Input[n-1].Role == "assistant"
+	}
+	n := len(r.Messages)
+	return n > 0 && r.Messages[n-1].Role == "assistant"
 }
 
 // maxOutput is the limit the caller set, or none.
 func (r *request) maxOutput() int {
-	for _, n := range []*int{r.MaxTokens, r.MaxCompletionTokens} {
+	for _, n := range []*int{r.MaxTokens, r.MaxCompletionTokens, r.MaxOutputTokens} {
 		if n != nil && *n > 0 {
 			return *n
 		}

@@ -29,6 +29,7 @@ func FuzzRequest(f *testing.F) {
 	f.Add([]byte(`{"model":"m","max_tokens":10,"stream":true,"messages":[{"role":"user","content":[{"type":"text","text":"Call f"}]}],"tools":[{"name":"f","input_schema":{"type":"object"}}]}`))
 	f.Add([]byte(`{"model":"m","messages":[{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c","content":"42"}]}`))
 	f.Add([]byte(`{"model":"\ud800<&>","messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":{"a":1}}]}],"tools":[{"type":"function","function":{"name":"\"","parameters":{"type":"object","properties":{"é":{}},"required":["é"]}}}]}`))
+	f.Add([]byte(`{"model":"m","input":[{"type":"function_call","call_id":"c","name":"f","arguments":"{}"},{"type":"function_call_output","call_id":"c","output":"42"},{"type":"reasoning","id":"rs_1","encrypted_content":"x"}],"tools":[{"type":"custom","name":"f"}]}`))
 	tool, err := Parse("tool reasoning=2 tokens=2")
 	if err != nil {
 		f.Fatal(err)
@@ -40,7 +41,7 @@ func FuzzRequest(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for _, format := range []format{anthropicFormat{}, openaiFormat{}} {
+		for _, format := range []format{anthropicFormat{}, openaiFormat{}, responsesFormat{}} {
 			fault := format.check(v, r, body)
 			if refusal := format.errorBody(400, fault); !json.Valid(refusal) {
 				t.Fatalf("%s: refusal %s", format.name(), refusal)

@@ -66,7 +66,7 @@ func TestKeys(t *testing.T) {
 	for _, c := range calls {
 		keys[c.Key]++
 	}
-	want := map[string]int{"": 4, sim.Fingerprint("goodone"): 4, sim.Fingerprint("goodtwo"): 4, sim.Fingerprint("goodthree"): 4}
+	want := map[string]int{"": 6, sim.Fingerprint("goodone"): 6, sim.Fingerprint("goodtwo"): 6, sim.Fingerprint("goodthree"): 6}
 	if diff := cmp.Diff(want, keys); diff != "" {
 		t.Errorf("keys in the log (-want +got):\n%s", diff)
 	}
@@ -154,7 +154,7 @@ func TestClose(t *testing.T) {
 	s := open(t, vendors...)
 	for i, e := range s.Vendors() {
 		go func() {
-			resp, err := http.DefaultTransport.RoundTrip(ask{dialect: dialects[i%2], stream: true}.request(t.Context(), t, e.URL()))
+			resp, err := http.DefaultTransport.RoundTrip(ask{dialect: dialects[i%len(dialects)], stream: true}.request(t.Context(), t, e.URL()))
 			if err == nil {
 				defer resp.Body.Close()
 				<-t.Context().Done() // reads nothing, so that the vendor cannot write on
@@ -229,6 +229,7 @@ func TestDemo(t *testing.T) {
 		{"kimi-coding", "anthropic", 403, "Access terminated"},
 		{"kimi-coding", "openai", 403, "Access terminated"},
 		{"deepseek", "openai", 200, "DeepSeek answers"},
+		{"deepseek", "responses", 200, "DeepSeek answers"},
 	} {
 		e := s.Vendor(tt.vendor)
 		a := ask{dialect: tt.dialect, fields: map[string]any{"model": e.Models()[0]}}
@@ -240,7 +241,7 @@ func TestDemo(t *testing.T) {
 	for _, c := range s.Calls() {
 		order = append(order, c.Vendor)
 	}
-	if diff := cmp.Diff([]string{"anthropic", "kimi-coding", "kimi-coding", "deepseek"}, order); diff != "" {
+	if diff := cmp.Diff([]string{"anthropic", "kimi-coding", "kimi-coding", "deepseek", "deepseek"}, order); diff != "" {
 		t.Errorf("calls (-want +got):\n%s", diff)
 	}
 }
@@ -252,7 +253,7 @@ func TestParallel(t *testing.T) {
 	for i := range 8 {
 		go func() {
 			for range 10 {
-				ask{dialect: dialects[i%2], stream: i%3 == 0}.send(t.Context(), t, e)
+				ask{dialect: dialects[i%len(dialects)], stream: i%3 == 0}.send(t.Context(), t, e)
 			}
 			done <- struct{}{}
 		}()

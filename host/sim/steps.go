@@ -58,8 +58,8 @@ var definitions = []definition{
 	{name: "pause", arg: position, options: answerOptions + "for"},    // silent there, then goes on
 	{name: "drip", arg: duration, options: answerOptions},             // one byte in that time
 	{name: "badjson", arg: ordinal, options: answerOptions},           // that event is broken, the rest sound
-	{name: "nodone", options: answerOptions + "for"},                  // no last event; stays open for that time
-	{name: "nofinish", options: answerOptions},                        // no reason for the end, but the last event
+	{name: "nodone", options: answerOptions + "for"},                  // no last event where it says nothing; stays open for that time
+	{name: "nofinish", options: answerOptions},                        // no event that says how the answer ends
 	{name: "wrong-content-type", arg: anything, unset: "text/plain", options: answerOptions},
 	{name: "unstreamed", options: answerOptions}, // a whole answer though a stream was asked for
 

@@ -14,7 +14,7 @@ func (x *exchange) stream(a *answer) error {
 		content := f.kind == frameDelta
 		if pending && (content && sent == s.at || f.kind == frameFinish) {
 			pending = false
-			if ended, err := x.fault(); ended {
+			if ended, err := x.fault(a, events); ended {
 				return err
 			}
 		}
@@ -42,9 +42,9 @@ func (x *exchange) stream(a *answer) error {
 	return nil
 }
 
-// fault plays what the step does at its place in the answer. It reports whether
-// the answer ends there.
-func (x *exchange) fault() (ended bool, err error) {
+// fault plays what the step does at its place in the answer, after so many
+// events. It reports whether the answer ends there.
+func (x *exchange) fault(a *answer, events int) (ended bool, err error) {
 	s := x.step
 	switch s.name {
 	case "cut":
@@ -60,7 +60,7 @@ func (x *exchange) fault() (ended bool, err error) {
 		err := wait(x.ctx, s.hold)
 		return err != nil, err
 	case "error-event":
-		return true, x.write(x.format.errorFrame(x.eventBody()))
+		return true, x.write(x.format.errorFrame(a, events, x.eventBody()))
 	case "longline":
 		err := x.longLine(`data: "`, "\"\n\n", s.size)
 		return err != nil, err

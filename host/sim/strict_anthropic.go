@@ -124,8 +124,12 @@ func (v Vendor) checkBlock(role string, b block) string {
 		return ".tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'"
 	case b.Type == "thinking" && b.Signature == "" && v.ReasoningHistory:
 		return "" // who demands reasoning takes it unsigned
-	case b.Type == "thinking" && b.Signature != sign(v.Name, b.Thinking):
-		return ": Invalid `signature` in `thinking` block"
+	case b.Type == "thinking":
+		if thinking, ok := signed(v.Name, b.Signature); !ok || thinking != b.Thinking {
+			return ": Invalid `signature` in `thinking` block"
+		}
+	case b.Type == "redacted_thinking": // it never sends any
+		return ": Invalid `data` in `redacted_thinking` block"
 	}
 	return ""
 }

@@ -25,6 +25,7 @@ func reasons(v *sim.Vendor)   { v.Strict, v.ReasoningHistory = true, true }
 
 const (
 	anthropicLoop = `[{"role":"user","content":"Hi."},{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"f","input":{}}]},`
+	responsesLoop = `[{"role":"user","content":"Hi."},{"type":"function_call","id":"fc_1","call_id":"t1","name":"f","arguments":"{}"},`
 	openaiLoop    = `[{"role":"user","content":"Hi."},{"role":"assistant","content":null,"tool_calls":[{"id":"t1","type":"function","function":{"name":"f","arguments":"{}"}}]},`
 )
 
@@ -71,13 +72,50 @@ func TestStrict(t *testing.T) {
 		{"arguments as an object", "openai", strict, strings.Replace(openaiLoop, `"{}"`, `{}`, 1) + `{"role":"tool","tool_call_id":"t1","content":"42"}]`, nil, "arguments': expected a string"},
 		{"reasoning left out", "openai", reasons, openaiLoop + `{"role":"tool","tool_call_id":"t1","content":"42"}]`, nil, "reasoning_content is missing in assistant tool call message at index 1"},
 		{"empty reasoning", "openai", reasons, strings.Replace(openaiLoop, `"content":null`, `"content":null,"reasoning_content":""`, 1) + `{"role":"tool","tool_call_id":"t1","content":"42"}]`, nil, ""},
+		{"plain", "responses", strict, "", nil, ""},
+		{"a string", "responses", strict, "", map[string]any{"input": "Hi."}, ""},
+		{"every kind of turn", "responses", strict, `[{"type":"message","role":"developer","content":[{"type":"input_text","text":"Be kind."}]},{"role":"user","content":[{"type":"input_image","image_url":"data:"}]},` +
+			`{"type":"message","id":"msg_1","role":"assistant","status":"completed","content":[{"type":"output_text","text":"Well.","annotations":[]}]},{"type":"web_search_call","id":"ws_1"}]`, nil, ""},
+		{"tool loop", "responses", strict, responsesLoop + `{"type":"function_call_output","call_id":"t1","output":"42"}]`, nil, ""},
+		{"outputs in parts", "responses", strict, responsesLoop + `{"type":"function_call_output","call_id":"t1","output":[{"type":"input_text","text":"42"}]}]`, nil, ""},
+		{"freeform loop", "responses", strict, `[{"type":"custom_tool_call","call_id":"t1","name":"f","input":"x"},{"type":"custom_tool_call_output","call_id":"t1","output":"42"}]`, nil, ""},
+		{"no output", "responses", strict, responsesLoop + `{"role":"user","content":"So?"}]`, nil, "No tool output found for function call t1."},
+		{"output of nothing", "responses", strict, `[{"type":"function_call_output","call_id":"t9","output":"42"}]`, nil, "No tool call found for function call output with call_id t9."},
+		{"empty output", "responses", strict, responsesLoop + `{"type":"function_call_output","call_id":"t1"}]`, nil, "Missing required parameter: 'input[2].output'."},
+		{"messages block in an output", "responses", strict, responsesLoop + `{"type":"function_call_output","call_id":"t1","output":[{"type":"text","text":"42"}]}]`, nil, "'input[2].output[0]': 'text'"},
+		{"no input", "responses", strict, `[]`, nil, "Missing required parameter: 'input'."},
+		{"no model", "responses", strict, "", map[string]any{"model": nil}, "Missing required parameter: 'model'."},
+		{"chat messages", "responses", strict, "", map[string]any{"messages": []any{}}, "this parameter has moved to 'input'"},
+		{"chat limit", "responses", strict, "", map[string]any{"max_tokens": 100}, "this parameter has moved to 'max_output_tokens'"},
+		{"unknown field", "responses", strict, "", map[string]any{"stop": "x"}, "Unknown parameter: 'stop'."},
+		{"a small limit", "responses", strict, "", map[string]any{"max_output_tokens": 15}, "Expected a value >= 16"},
+		{"earlier answer", "responses", strict, "", map[string]any{"previous_response_id": "resp_1"}, "Previous response with id 'resp_1' not found."},
+		{"item kept by the vendor", "responses", strict, `[{"type":"item_reference","id":"msg_1"}]`, nil, "Item with id 'msg_1' not found."},
+		{"unknown kind", "responses", strict, `[{"type":"tool_use","id":"t1"}]`, nil, "Invalid value for 'input[0]': 'tool_use'."},
+		{"no items", "responses", strict, "", map[string]any{"input": map[string]any{}}, "Invalid value for 'input[0]': ''."},
+		{"unknown role", "responses", strict, `[{"role":"tool","content":"Hi."}]`, nil, "Invalid value for 'input[0].role': 'tool'."},
+		{"heard and said", "responses", strict, `[{"role":"assistant","content":[{"type":"input_text","text":"Hi."}]}]`, nil, "'input[0].content[0]': 'input_text'"},
+		{"chat part", "responses", strict, `[{"role":"user","content":[{"type":"text","text":"Hi."}]}]`, nil, "'input[0].content[0]': 'text'"},
+		{"id of another kind", "responses", strict, strings.Replace(responsesLoop, "fc_1", "call_1", 1) + `{"type":"function_call_output","call_id":"t1","output":"42"}]`, nil, "Expected an ID that begins with 'fc'."},
+		{"no call id", "responses", strict, `[{"type":"function_call","name":"f","arguments":"{}"}]`, nil, "Missing required parameter: 'input[0].call_id'."},
+		{"long call id", "responses", strict, `[{"type":"function_call","call_id":"` + strings.Repeat("x", 65) + `","name":"f","arguments":"{}"}]`, nil, "string too long. Expected a string with maximum length 64"},
+		{"no name", "responses", strict, `[{"type":"function_call","call_id":"t1","arguments":"{}"}]`, nil, "Missing required parameter: 'input[0].name'."},
+		{"bad name", "responses", strict, `[{"type":"function_call","call_id":"t1","name":"a.b","arguments":"{}"}]`, nil, "Invalid 'input[0].name': string does not match pattern."},
+		{"arguments as an object", "responses", strict, `[{"type":"function_call","call_id":"t1","name":"f","arguments":{}}]`, nil, "'input[0].arguments': expected a string"},
+		{"foreign reasoning", "responses", strict, `[{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"Zm9yZWlnbg=="},{"role":"user","content":"Hi."}]`, nil, "The encrypted content for item rs_1 could not be verified."},
+		{"open reasoning", "responses", strict, `[{"type":"reasoning","id":"rs_1","summary":[]},{"role":"user","content":"Hi."}]`, nil, "Item with id 'rs_1' not found."},
+		{"hosted tools", "responses", strict, "", map[string]any{"tools": []any{responsesTool, map[string]any{"type": "web_search"}, map[string]any{"type": "custom", "name": "f"}}}, ""},
+		{"chat tool", "responses", strict, "", map[string]any{"tools": []any{openaiTool}}, "Missing required parameter: 'tools[0].name'."},
+		{"tool of no type", "responses", strict, "", map[string]any{"tools": []any{anthropicTool}}, "Missing required parameter: 'tools[0].type'."},
+		{"tool name", "responses", strict, "", map[string]any{"tools": []any{map[string]any{"type": "function", "name": "a.b"}}}, "Invalid 'tools[0].name'"},
+		{"prefill", "responses", noPrefill, `[{"role":"user","content":"Hi."},{"role":"assistant","content":"Well"}]`, nil, "does not support assistant message prefill"},
 		{"prefill", "openai", noPrefill, `[{"role":"assistant","content":"Well"}]`, nil, "does not support assistant message prefill"},
 	} {
 		t.Run(tt.dialect+" "+tt.name, func(t *testing.T) {
 			e := one(t, "ok", tt.mode)
 			a := ask{dialect: tt.dialect, stream: tt.fields["stream"] == nil, fields: maps.Clone(tt.fields)}
 			if tt.messages != "" {
-				a.fields = map[string]any{"messages": list(t, tt.messages)}
+				a.fields = map[string]any{stopWord(tt.dialect, "messages", "messages", "input"): list(t, tt.messages)}
 			}
 			r := a.send(t.Context(), t, e)
 			status := http.StatusBadRequest
@@ -108,6 +146,22 @@ func TestSignatures(t *testing.T) {
 		if r := next.send(t.Context(), t, s.Vendor(vendor)); r.status != want {
 			t.Errorf("%s: got %d %s, want %d", vendor, r.status, r.body, want)
 		}
+	}
+
+	first = ask{dialect: "responses"}.send(t.Context(), t, s.Vendor("claude"))
+	var response struct{ Output []any }
+	if err := json.Unmarshal([]byte(first.body), &response); err != nil {
+		t.Fatal(err)
+	}
+	next = ask{dialect: "responses", fields: map[string]any{"input": response.Output}}
+	for vendor, want := range map[string]int{"claude": 200, "kimi": 400} {
+		if r := next.send(t.Context(), t, s.Vendor(vendor)); r.status != want {
+			t.Errorf("%s: got %d %s, want %d", vendor, r.status, r.body, want)
+		}
+	}
+	next.fields["input"] = response.Output[:1]
+	if r := next.send(t.Context(), t, s.Vendor("claude")); !strings.Contains(r.body, "without its required following item") {
+		t.Errorf("reasoning alone: got %d %s", r.status, r.body)
 	}
 }
 

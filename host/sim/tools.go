@@ -1,29 +1,35 @@
 package sim
 
 import (
-	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
 )
 
-// chooseTool says which tool an answer calls, with which arguments: the one the
-// step names, else the one that the prompt asks for with the words "call NAME".
-// The name is "" where none is to be called.
-func chooseTool(s *step, r *request, prompt string) (name, args string) {
+// chooseTool says which tool an answer calls: the one the step names, else the
+// one that the prompt asks for with the words "call NAME", nil for none.
+func chooseTool(s *step, r *request, prompt string) *tool {
 	prompt = strings.ToLower(prompt)
-	for _, t := range r.Tools {
-		offered, schema := t.definition()
-		if offered == "" {
-			continue // a tool that the vendor would run itself
+	for i := range r.Tools {
+		t := &r.Tools[i]
+		if !t.callable() {
+			continue
 		}
-		asked := s.tool == "" && strings.Contains(prompt, "call "+strings.ToLower(offered))
-		if asked || s.tool == "*" || s.tool == offered {
-			return offered, cmp.Or(s.args, exampleArguments(schema))
+		asked := s.tool == "" && strings.Contains(prompt, "call "+strings.ToLower(t.name()))
+		if asked || s.tool == "*" || s.tool == t.name() {
+			return t
 		}
 	}
-	return "", ""
+	return nil
+}
+
+// example makes what the tool accepts.
+func (t tool) example() string {
+	if t.freeform() {
+		return "sim"
+	}
+	return exampleArguments(t.schema())
 }
 
 // maxSchemaDepth ends the making of arguments for a schema that is nested
