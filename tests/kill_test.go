@@ -2,6 +2,7 @@ package tests
 
 import (
 	"context"
+	"flag"
 	"log/slog"
 	"math/rand/v2"
 	"strconv"
@@ -81,23 +82,25 @@ const killProfile = `- id: failover
     budget: {maxSameTargetAttempts: 1}
 `
 
+var kills = flag.Int("kills", 20, "how often TestPluginKilledUnderLoad kills the plugin")
+
 // TestPluginKilledUnderLoad kills the plugin with -9 at random moments, at most
 // twice a second.
 func TestPluginKilledUnderLoad(t *testing.T) {
-	const tokens, kills = 40, 60
+	const tokens = 40
 	rt, n, finish := underLoad(t, tokens)
 	pid := ""
-	for range kills {
+	for range *kills {
 		pause(t, 500*time.Millisecond, 700*time.Millisecond)
 		works(t, rt, n, pid)
 		pid = signal(t, rt, syscall.SIGKILL, pid)
 	}
 	finish()
 	t.Logf("kills %d: calls %d whole %d bypassed %d lost %d hung %d mixed %d cut %d; longest %s; restarts %d",
-		kills, n.calls.Load(), n.whole.Load(), n.bypassed.Load(), n.lost.Load(), n.slow.Load(), n.mixed.Load(), n.cut.Load(),
+		*kills, n.calls.Load(), n.whole.Load(), n.bypassed.Load(), n.lost.Load(), n.slow.Load(), n.mixed.Load(), n.cut.Load(),
 		time.Duration(n.longest.Load()), restarts(rt))
-	if restarts(rt) < kills-1 {
-		t.Errorf("%d restarts after %d kills", restarts(rt), kills)
+	if restarts(rt) < *kills-1 {
+		t.Errorf("%d restarts after %d kills", restarts(rt), *kills)
 	}
 	// A restart takes under 0.1 s; under the race detector on a busy machine it
 	// can exceed the 0.5 s that a call waits, which is what bypassing is for.

@@ -37,8 +37,11 @@ func (c *controlled) Status(ctx context.Context) (story.StatusView, error) {
 		})
 	}
 	statuses, err := c.runtime.Statuses(ctx)
+	if err != nil { // what runs here is known all the same
+		v.Store = err.Error()
+	}
 	reported(&v, statuses)
-	return v, err
+	return v, nil
 }
 
 // reported adds what the plugins said last. A plugin that is not running is

@@ -53,7 +53,7 @@ func (n *Namespace) Release(ctx context.Context, l sdk.Lease) error {
 // ReleaseAll gives back every lease that the namespace's owner holds in it. It
 // is for the end of a session; leases that it cannot give back expire.
 func (n *Namespace) ReleaseAll(ctx context.Context) error {
-	items, err := n.part.list(ctx, n.leasePrefix(), "")
+	items, err := n.part.list(ctx, n.part.guard.limit, n.leasePrefix(), "")
 	if err != nil {
 		return err
 	}

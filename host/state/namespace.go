@@ -110,5 +110,5 @@ func (n *Namespace) List(ctx context.Context, prefix string) ([]sdk.Item, error)
 	if err := checkKey(prefix); err != nil {
 		return nil, err
 	}
-	return n.part.list(ctx, n.itemPrefix(), prefix)
+	return n.part.list(ctx, n.part.guard.limit, n.itemPrefix(), prefix)
 }

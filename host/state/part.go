@@ -3,6 +3,7 @@ package state
 import (
 	"context"
 	"strings"
+	"time"
 
 	"spillway/sdk"
 )
@@ -35,8 +36,8 @@ func (p *part) update(ctx context.Context, key string, c change) (rev uint64, er
 
 // list returns the items whose key begins with root and prefix, keys without
 // root.
-func (p *part) list(ctx context.Context, root, prefix string) (items []sdk.Item, err error) {
-	err = p.guard.read(ctx, p.guard.limit, func(ctx context.Context) (err error) {
+func (p *part) list(ctx context.Context, limit time.Duration, root, prefix string) (items []sdk.Item, err error) {
+	err = p.guard.read(ctx, limit, func(ctx context.Context) (err error) {
 		items, err = p.items.list(ctx, root+prefix)
 		return err
 	})

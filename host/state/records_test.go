@@ -205,3 +205,21 @@ func TestStatuses(t *testing.T) {
 		}
 	})
 }
+
+// TestStatusesWithoutStore: what was reported here is known although the store
+// cannot be read.
+func TestStatusesWithoutStore(t *testing.T) {
+	s, err := state.Open(t.TempDir(), state.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.PutStatus("failover", sdk.Status{})
+	s.Close()
+	list, err := s.Statuses(t.Context())
+	if !errors.Is(err, sdk.ErrUnavailable) {
+		t.Errorf("got error %v, want %v", err, sdk.ErrUnavailable)
+	}
+	if len(list) != 1 || list[0].Plugin != "failover" {
+		t.Errorf("got %+v, want the status of failover", list)
+	}
+}

@@ -4,7 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -18,7 +21,7 @@ const (
 	// statusLife is how long the status of a plugin is kept that has not
 	// reported again.
 	statusLife = 30 * 24 * time.Hour
-	// maxPlugins bounds how many statuses may wait to be stored.
+	// maxPlugins bounds how many plugins' statuses a process keeps.
 	maxPlugins = 256
 )
 
@@ -29,13 +32,14 @@ type PluginStatus struct {
 	sdk.Status
 }
 
-// statuses are the reports that wait to be stored, one a plugin.
+// statuses are the reports of this process, one a plugin.
 type statuses struct {
 	part *part
 	poke func()
 
 	mu      sync.Mutex
-	pending map[string]PluginStatus
+	latest  map[string]PluginStatus // of those that the store may lack as well
+	pending map[string]PluginStatus // not stored yet
 
 	writing sync.Mutex // held by whoever flushes, so that an older report never lands last
 }
@@ -47,10 +51,24 @@ func (s *Store) PutStatus(plugin string, st sdk.Status) {
 }
 
 // Statuses returns the last status of each plugin, of any process, in order of
-// plugins.
+// plugins. With an error they are those that were reported in this process.
 func (s *Store) Statuses(ctx context.Context) ([]PluginStatus, error) {
 	_ = s.statuses.flush(ctx) // a full file can still be read
-	items, err := s.local.list(ctx, statusRoot, "")
+	stored, err := s.statuses.stored(ctx)
+	all := s.statuses.reported()
+	for _, st := range stored {
+		if own, ok := all[st.Plugin]; !ok || own.At.Before(st.At) {
+			all[st.Plugin] = st
+		}
+	}
+	return slices.SortedFunc(maps.Values(all), func(a, b PluginStatus) int {
+		return strings.Compare(a.Plugin, b.Plugin)
+	}), err
+}
+
+// stored reads what the store has. Only people and a scrape wait for it.
+func (b *statuses) stored(ctx context.Context) ([]PluginStatus, error) {
+	items, err := b.part.list(ctx, b.part.guard.bulk, statusRoot, "")
 	if err != nil {
 		return nil, err
 	}
@@ -63,11 +81,16 @@ func (s *Store) Statuses(ctx context.Context) ([]PluginStatus, error) {
 	return list, nil
 }
 
+func (b *statuses) reported() map[string]PluginStatus {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return maps.Clone(b.latest)
+}
+
 func (b *statuses) put(st PluginStatus) {
 	b.mu.Lock()
-	_, known := b.pending[st.Plugin]
-	if known || len(b.pending) < maxPlugins {
-		b.pending[st.Plugin] = st
+	if _, known := b.latest[st.Plugin]; known || len(b.latest) < maxPlugins {
+		b.latest[st.Plugin], b.pending[st.Plugin] = st, st
 	}
 	b.mu.Unlock()
 	b.poke()

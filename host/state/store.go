@@ -99,7 +99,7 @@ func newStore(items backend, j journal, closeDB func(), o Options) *Store {
 	s.records = &Records{
 		journal: j, guard: g, log: o.Log, keep: o.Keep, keepFor: o.KeepFor,
 	}
-	s.statuses = &statuses{part: s.local, pending: make(map[string]PluginStatus)}
+	s.statuses = &statuses{part: s.local, latest: make(map[string]PluginStatus), pending: make(map[string]PluginStatus)}
 	s.writer = startWriter(g.bulk, s.flush)
 	s.records.poke, s.statuses.poke = s.writer.poke, s.writer.poke
 	return s

@@ -152,6 +152,7 @@ var chinese = lexicon{
 		up:        "已运行 %s",
 		off:       "没有主机在运行；以下是最后存下的",
 		refused:   "磁盘上的 profile 未生效：%s",
+		store:     "无法读取其他进程与先前运行留下的状态：%s",
 		health:    "健康状况（插件 %s 所见）",
 		orders:    "人给插件 %s 的指令",
 		verb:      "指令",

@@ -152,6 +152,7 @@ var english = lexicon{
 		up:        "up %s",
 		off:       "no host is running; this is what was stored last",
 		refused:   "the profile on disk is not in force: %s",
+		store:     "what other processes and earlier runs left cannot be read: %s",
 		health:    "Health, as plugin %s sees it",
 		orders:    "Orders of a person to plugin %s",
 		verb:      "order",

@@ -151,7 +151,7 @@ type noticeWords struct {
 }
 
 type statusWords struct {
-	listening, up, off, refused                             string // address; duration; none; reason
+	listening, up, off, refused, store                      string // address; duration; none; reason; reason
 	health                                                  string // plugin
 	orders                                                  string // plugin
 	verb, note                                              string // columns

@@ -50,6 +50,9 @@ func (b *board) top(s StatusView) {
 	if s.Refused != "" {
 		b.put(nil, nil, text(red, fmt.Sprintf(w.refused, safe(s.Refused))))
 	}
+	if s.Store != "" {
+		b.put(nil, nil, text(red, fmt.Sprintf(w.store, safe(s.Store))))
+	}
 }
 
 func (b *board) heading(says string) {

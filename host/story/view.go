@@ -14,6 +14,7 @@ type StatusView struct {
 	Listen    string          `json:"listen,omitempty"`   // the gateway's address, "" without one
 	Uptime    record.Duration `json:"uptime_ms,omitzero"` // of the host; zero: none is running
 	Refused   string          `json:"refused,omitempty"`  // why the profile on disk is not in force
+	Store     string          `json:"store,omitempty"`    // why the state store could not be read
 	Plugins   []PluginView    `json:"plugins"`            // in the order of the chain
 	Entries   []EntryView     `json:"entries"`            // of the profile
 	Providers []sdk.Provider  `json:"providers"`          // the catalogue
