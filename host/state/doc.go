@@ -15,6 +15,9 @@
 // remote (Redis). The first two are journals too: records and statuses stay on
 // the machine.
 //
+// Whatever fails for want of time may have been done. Leases that nobody knows of
+// are therefore given back behind the calls.
+//
 // # The file
 //
 // The file backend owns spillway.db in its folder. One goroutine tends it: it

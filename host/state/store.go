@@ -58,9 +58,11 @@ type Store struct {
 	life context.Context // ends when Close begins
 	end  context.CancelFunc
 
-	mu       sync.Mutex
-	closed   bool           // no watcher may start
-	watchers sync.WaitGroup // Add only under mu
+	insisting chan struct{} // holds one for each lease that is being given back behind the calls
+
+	mu     sync.Mutex
+	closed bool           // nothing may start
+	behind sync.WaitGroup // watchers, and what insists; Add only under mu
 }
 
 // Open opens the store in a folder, which is made if its parent exists. The
@@ -96,6 +98,7 @@ func newStore(items backend, j journal, closeDB func(), o Options) *Store {
 		s.closeDB = func() { r.close(); closeDB() }
 	}
 	s.life, s.end = context.WithCancel(context.Background())
+	s.insisting = make(chan struct{}, maxInsisting)
 	s.records = &Records{
 		journal: j, guard: g, log: o.Log, keep: o.Keep, keepFor: o.KeepFor,
 	}
@@ -113,14 +116,14 @@ func (s *Store) flush(ctx context.Context) error {
 	return errors.Join(s.records.flush(ctx), s.statuses.flush(ctx))
 }
 
-// spawn runs a watcher until ctx ends or the store is closed.
+// spawn starts run, whose context ends with ctx or when the store is closed.
 func (s *Store) spawn(ctx context.Context, run func(context.Context)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return sdk.ErrUnavailable
 	}
-	s.watchers.Go(func() {
+	s.behind.Go(func() {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		defer context.AfterFunc(s.life, cancel)()
@@ -129,7 +132,7 @@ func (s *Store) spawn(ctx context.Context, run func(context.Context)) error {
 	return nil
 }
 
-// Close ends the watchers, stores what is queued, within the limit of records,
+// Close ends what runs behind the calls, stores what is queued, within the limit of records,
 // and closes the file and the connections. Later operations return
 // sdk.ErrUnavailable. Leases stay until they expire. Closing again does nothing.
 func (s *Store) Close() {
@@ -141,7 +144,7 @@ func (s *Store) Close() {
 		return
 	}
 	s.end()
-	s.watchers.Wait()
+	s.behind.Wait()
 	s.writer.close()
 	s.closeDB()
 }
