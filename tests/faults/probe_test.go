@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"spillway/host/state/record"
+	"spillway/sdk"
 )
 
 // tripped is a scene whose primary is out with its first trip.
@@ -128,24 +129,27 @@ func TestParallelFailures(t *testing.T) {
 	}
 }
 
-// TestSilentVendor: a vendor says nothing, and 20 callers meet it. Two limits on
-// the first content are waited out one after the other, which is what it takes to
-// know; the callers that came meanwhile move on at once.
+// TestSilentVendor: a vendor says nothing, and 20 callers come to it one by one,
+// all of them before the first limit on the first content runs out. Two limits are
+// waited out, which is what it takes to know; who still waits then moves on at once.
 func TestSilentVendor(t *testing.T) {
 	t.Parallel()
 	const limit = 3 * time.Second
 	s := play(t, scaled().but(settings{"budget": settings{"firstContentMs": limit.Milliseconds()}}), primary("hang"), fallback("ok"))
-	s.served(s.ask(large), "fallback") // the first limit
-	second := make(chan reply, 1)
-	go func() { second <- s.ask(large) }()
-	half := time.NewTimer(time.Until(s.arrived(2)[1].Time.Add(limit / 2)))
-	defer half.Stop()
-	<-half.C
+	early := make(chan reply, 2)
+	for i := range cap(early) {
+		go func() { early <- s.ask(large) }()
+		next := time.NewTimer(time.Until(s.arrived(i + 1)[i].Time.Add(limit / 4)))
+		defer next.Stop()
+		<-next.C
+	}
 	from, _ := s.many(18, func() reply { return s.ask(large) })
 	if d := cmp.Diff(map[string]int{"fallback": 18}, from); d != "" {
 		t.Errorf("who served (-want +got):\n%s", d)
 	}
-	s.served(<-second, "fallback")
+	for range cap(early) {
+		s.served(<-early, "fallback")
+	}
 	s.gone(20)
 	waited := 0
 	for _, c := range s.upstream() {
@@ -156,7 +160,9 @@ func TestSilentVendor(t *testing.T) {
 	if waited != 2 {
 		t.Errorf("%d callers waited for the whole limit, want 2", waited)
 	}
-	s.stands(large + " open TIMEOUT")
+	if v := s.out(large); v.Code != sdk.CodeTimeout || v.Trips != 1 {
+		t.Errorf("got %+v, want the first trip by a TIMEOUT", v)
+	}
 	s.served(s.ask(large), "fallback")
 	s.asked("primary 20", "fallback 21")
 }

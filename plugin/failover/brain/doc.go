@@ -35,7 +35,8 @@
 //
 // Late results are told by epochs: every charge advances one counter, an
 // attempt remembers the counter from when it was decided, and a result older
-// than the target's last charge adds nothing. The counter is shared between
+// than the target's last charge adds nothing. Only a limit on the first content
+// that ran out counts until the target trips. The counter is shared between
 // processes as a Lamport clock through Export and Load.
 //
 // # Time

@@ -16,7 +16,11 @@ func (w *world) apply(in input) error {
 		acted = w.runs[in.run].turn.lease.id()
 	}
 	changes := w.mayChange(in)
+	heard := w.mustCount(in)
 	r := w.do(in)
+	if err := heard(); err != nil {
+		return err
+	}
 	if changes != nil {
 		after := w.health()
 		for i, t := range worldTargets {
@@ -75,6 +79,37 @@ func (w *world) mayChange(in input) func(Target) bool {
 		default:
 			return route
 		}
+	}
+}
+
+// mustCount prepares the check of a failure on a route: each limit on the first
+// content that runs out brings it nearer to its trip, whoever else was waiting, and
+// no failure that is older than the last trip makes another one.
+func (w *world) mustCount(in input) func() error {
+	if in.kind != inFail {
+		return func() error { return nil }
+	}
+	r := w.runs[in.run]
+	l, target := r.turn.lease, routeTarget(r.step.Route)
+	var before circuit
+	if c := w.b.get(target); c != nil {
+		before = *c
+	}
+	return func() error {
+		var after circuit
+		if c := w.b.get(target); c != nil {
+			after = *c
+		}
+		old := l.epoch < before.tripped
+		switch trips := after.ladders[rungTransient].trips - before.ladders[rungTransient].trips; {
+		case trips > 1 || trips > 0 && old:
+			return fmt.Errorf("%s made %d steps of the ladder of %s", in, trips, target)
+		case !silent(in.failure) || old || l.short || l.counted || l.permit != 0:
+			return nil
+		case after.fails <= before.fails || after.fails >= worldPolicy.FailureThreshold && after.state(w.now) == sdk.CircuitClosed:
+			return fmt.Errorf("%s left %s %s with %d failures after %d", in, target, after.state(w.now), after.fails, before.fails)
+		}
+		return nil
 	}
 }
 

@@ -93,7 +93,7 @@ func (d *duel) step(what, which int) error {
 // happens lets the attempt of p go on or end.
 func (d *duel) happens(p *pair, what, which int) error {
 	f := ends[what%len(ends)]
-	if f.Cause == sdk.CauseDNS {
+	if f.Cause == sdk.CauseDNS || p.committed && silent(f) {
 		f = nil
 	}
 	switch {

@@ -198,7 +198,11 @@ func (m *oracle) blame(of func(Target) *standing, i int, h happening, began int,
 		}
 	}
 	s := of(t)
-	if began < s.last {
+	window := s.last
+	if f.Rule == sdk.RuleFirstContent { // a wait of its own, no echo
+		window = s.tripped
+	}
+	if began < window {
 		return
 	}
 	hint := f.RetryAfter

@@ -33,7 +33,7 @@ func (b *Brain) end(now Instant, policy *Policy, l lease, at sdk.Route, key stri
 	if answered(f) {
 		b.hear(now, p)
 	}
-	if b.slept(now, l) || f != nil && l.short && f.Code == sdk.CodeTimeout && f.Rule == sdk.RuleFirstContent {
+	if b.slept(now, l) || l.short && silent(f) {
 		return ended{}
 	}
 	// A permit that was replaced speaks for its target no more. An attempt that
@@ -77,6 +77,23 @@ func (b *Brain) end(now Instant, policy *Policy, l lease, at sdk.Route, key stri
 		b.exhaust(now, policy, p, l, f)
 	}
 	return ended{counted: counted}
+}
+
+// silent reports whether f is a limit on the first content that ran out.
+func silent(f *sdk.Failure) bool {
+	return f != nil && f.Code == sdk.CodeTimeout && f.Rule == sdk.RuleFirstContent
+}
+
+// hearOut lets the present attempt of t count although others have counted since it
+// began, if its route has not tripped since. Of failures that come fast, those of
+// attempts that were under way together are one blip. A limit on the first content
+// that ran out is a whole wait of its own: if it added nothing, callers who come one
+// by one would each wait in vain, since all of them began before the limit of the
+// first ran out.
+func (b *Brain) hearOut(t *Turn) {
+	if c := b.get(routeTarget(t.now.route)); c != nil && t.lease.epoch >= c.tripped {
+		t.lease.epoch = max(t.lease.epoch, c.counted)
+	}
 }
 
 // blame applies a charge unless the attempt began before the target's last one.

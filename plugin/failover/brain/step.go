@@ -77,6 +77,9 @@ func (b *Brain) resume(now Instant, t *Turn, a *sdk.Attempted) *sdk.Failure {
 // follows. rnd is a random number in [0,1). A failure that says nothing about
 // the vendor has ScopeNone.
 func (b *Brain) Failed(now Instant, t *Turn, f sdk.Failure, rnd float64) Step {
+	if silent(&f) {
+		b.hearOut(t)
+	}
 	b.fail(now, t, &f)
 	s := b.next(now, t, &f, rnd)
 	s.Changes = b.flush(now)
