@@ -16,13 +16,8 @@ import (
 // answers returns the handler of one dialect's calls.
 func (s *Server) answers(d dialect.Dialect) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithCancel(r.Context())
-		defer cancel()
-		x := &exchange{
-			server: s, dialect: d, run: s.runtime.Call, w: w, out: http.NewResponseController(w),
-			ctx: ctx, cancel: cancel, began: time.Now(), id: host.NewID(),
-		}
-		w.Header().Set(headerID, x.id)
+		x := s.exchange(w, r, d)
+		defer x.cancel()
 		if f := x.inbound(r); f != nil {
 			x.fail(f)
 			return
@@ -34,6 +29,14 @@ func (s *Server) answers(d dialect.Dialect) http.HandlerFunc {
 			x.whole()
 		}
 	}
+}
+
+// exchange begins an exchange. Its cancel must be called when it is over.
+func (s *Server) exchange(w http.ResponseWriter, r *http.Request, d dialect.Dialect) *exchange {
+	x := &exchange{server: s, dialect: d, run: s.runtime.Call, w: w, out: http.NewResponseController(w), began: time.Now(), id: host.NewID()}
+	x.ctx, x.cancel = context.WithCancel(r.Context())
+	w.Header().Set(headerID, x.id)
+	return x
 }
 
 // exchange is one client's request and what it gets.

@@ -3,7 +3,9 @@ package gateway
 import (
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"slices"
+	"strconv"
 )
 
 // models lists the aliases, and every model under provider/model, and under its own name where
@@ -26,10 +28,23 @@ func (s *Server) models(w http.ResponseWriter, r *http.Request) {
 	slices.Sort(ids)
 	w.Header().Set("Content-Type", "application/json")
 	if r.Header.Get("Anthropic-Version") != "" {
-		_ = json.NewEncoder(w).Encode(anthropicModels(ids))
+		page, more := page(ids, r.URL.Query())
+		_ = json.NewEncoder(w).Encode(anthropicModels(page, more))
 		return
 	}
 	_ = json.NewEncoder(w).Encode(openaiModels(ids))
+}
+
+// page is the part of a list that the Messages API's parameters limit and
+// after_id ask for, and whether more follows. Without a limit it is the rest.
+func page(ids []string, q url.Values) (part []string, more bool) {
+	if i := slices.Index(ids, q.Get("after_id")); i >= 0 {
+		ids = ids[i+1:]
+	}
+	if n, err := strconv.Atoi(q.Get("limit")); err == nil && n > 0 && n < len(ids) {
+		return ids[:n], true
+	}
+	return ids, false
 }
 
 type openaiModel struct {
@@ -57,7 +72,7 @@ type anthropicModel struct {
 	CreatedAt   string `json:"created_at"`
 }
 
-func anthropicModels(ids []string) any {
+func anthropicModels(ids []string, more bool) any {
 	data := make([]anthropicModel, len(ids))
 	for i, id := range ids {
 		data[i] = anthropicModel{Type: "model", ID: id, DisplayName: id, CreatedAt: "1970-01-01T00:00:00Z"}
@@ -67,7 +82,7 @@ func anthropicModels(ids []string) any {
 		HasMore bool             `json:"has_more"`
 		FirstID *string          `json:"first_id"`
 		LastID  *string          `json:"last_id"`
-	}{Data: data}
+	}{Data: data, HasMore: more}
 	if len(ids) > 0 {
 		page.FirstID, page.LastID = &ids[0], &ids[len(ids)-1]
 	}

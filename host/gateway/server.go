@@ -54,6 +54,7 @@ type Server struct {
 	log     *slog.Logger
 	limits  limits
 	metrics *metrics
+	counts  counts
 	mux     *http.ServeMux
 }
 
@@ -61,21 +62,24 @@ type Server struct {
 func New(o Options) *Server {
 	s := &Server{
 		runtime: o.Runtime, token: o.Token, hosts: o.Hosts, log: o.Log, limits: defaultLimits(),
-		metrics: newMetrics(o.Runtime), mux: http.NewServeMux(),
+		metrics: newMetrics(o.Runtime), counts: counts{until: map[string]time.Time{}}, mux: http.NewServeMux(),
 	}
-	s.mux.HandleFunc("POST /v1/messages", s.answers(dialect.Anthropic()))
-	for _, base := range []string{"/v1", ""} { // OpenAI's clients differ in whether the base URL has it
+	for _, base := range []string{"/v1", ""} { // clients differ in whether the base URL has it
+		s.mux.HandleFunc("POST "+base+"/messages", s.answers(dialect.Anthropic()))
+		s.mux.HandleFunc("POST "+base+"/messages/count_tokens", s.countTokens)
 		s.mux.HandleFunc("POST "+base+"/chat/completions", s.answers(dialect.OpenAI()))
 		s.mux.HandleFunc("POST "+base+"/responses", s.answers(dialect.Responses()))
+		s.mux.HandleFunc("GET "+base+"/models", s.models)
 	}
-	s.mux.HandleFunc("GET /v1/models", s.models)
 	s.mux.Handle("GET /metrics", s.metrics.handler)
-	s.mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
+	for _, path := range []string{"/health", "/healthz"} {
+		s.mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
+	}
 	s.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodHead { // clients look whether anybody is there
 			return
 		}
-		refuse(w, http.StatusNotFound, "no such resource: "+r.Method+" "+r.URL.Path+" (there are: POST /v1/messages, POST /v1/chat/completions, POST /v1/responses, GET /v1/models)")
+		refuse(w, http.StatusNotFound, "no such resource: "+r.Method+" "+r.URL.Path+" (there are: POST /v1/messages, POST /v1/messages/count_tokens, POST /v1/chat/completions, POST /v1/responses, GET /v1/models)")
 	})
 	return s
 }

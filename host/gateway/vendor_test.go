@@ -32,11 +32,12 @@ type act func(s *stage) bool
 
 // stage is where an act writes an answer.
 type stage struct {
-	ctx context.Context
-	d   dialect.Dialect
-	enc dialect.Encoder
-	w   http.ResponseWriter
-	all []byte // what was written
+	ctx   context.Context
+	d     dialect.Dialect
+	enc   dialect.Encoder
+	w     http.ResponseWriter
+	asked string // the request's body
+	all   []byte // what was written
 }
 
 func (s *stage) write(p []byte) {
@@ -74,13 +75,13 @@ func newPlayer(t *testing.T, a api) *player {
 	t.Helper()
 	p := &player{dialect: a.dialect(t)}
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body) // else the server does not see the caller leave
+		asked, _ := io.ReadAll(r.Body) // to its end, else the server does not see the caller leave
 		p.mu.Lock()
 		act := p.act
 		p.mu.Unlock()
 		w.Header().Set("Content-Type", "text/event-stream")
 		o := dialect.AnswerOptions{ID: "42", Model: "m1", Created: 7, IncludeUsage: true}
-		if !act(&stage{ctx: r.Context(), d: p.dialect, enc: p.dialect.NewEncoder(o), w: w}) {
+		if !act(&stage{ctx: r.Context(), d: p.dialect, enc: p.dialect.NewEncoder(o), w: w, asked: string(asked)}) {
 			panic(http.ErrAbortHandler)
 		}
 	}))

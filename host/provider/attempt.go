@@ -280,7 +280,7 @@ func (a *attempt) read() {
 		limit = maxError
 	}
 	body, err := io.ReadAll(io.LimitReader(a.resp.Body, limit))
-	said := a.scrub(body)
+	said := a.provider.scrub(body)
 	ev := failure.Evidence{Phase: sdk.PhaseResponse, Body: said}
 	if err != nil {
 		ev.Err = a.cause(err)

@@ -129,7 +129,7 @@ func (a *attempt) take(f heldFrame) bool {
 		a.complete()
 		return a.failure == nil
 	case dialect.MarkError:
-		a.fail(a.judge(failure.Evidence{Phase: sdk.PhaseStream, Body: a.scrub(f.data)}))
+		a.fail(a.judge(failure.Evidence{Phase: sdk.PhaseStream, Body: a.provider.scrub(f.data)}))
 		return false
 	}
 	return true
@@ -175,8 +175,8 @@ const shortestKey = 8
 
 // scrub takes the provider's keys out of what the vendor said: some vendors
 // repeat the key that they refuse. It comes before anything is cut to a length.
-func (a *attempt) scrub(said []byte) []byte {
-	for _, k := range a.provider.keys {
+func (p *Provider) scrub(said []byte) []byte {
+	for _, k := range p.keys {
 		if secret := []byte(k.Reveal()); len(secret) >= shortestKey && bytes.Contains(said, secret) {
 			said = bytes.ReplaceAll(said, secret, []byte(k.String()))
 		}

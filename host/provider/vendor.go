@@ -22,6 +22,8 @@ type Vendor struct {
 	Auth      string            `yaml:"auth" json:"auth,omitempty"`           // "x-api-key" or "bearer"
 	KeyEnv    []string          `yaml:"key_env" json:"key_env,omitempty"`
 	Pass      []string          `yaml:"pass" json:"pass,omitempty"` // client headers it understands
+	// CountTokens: its Messages endpoint has count_tokens.
+	CountTokens bool `yaml:"count_tokens" json:"count_tokens,omitempty"`
 	Models    []Model           `yaml:"models" json:"models,omitempty"`
 	Egress    string            `yaml:"egress" json:"egress,omitempty"` // where prompts go, for contracts
 	Quirks    dialect.Quirks    `yaml:"quirks" json:"quirks,omitzero"`
