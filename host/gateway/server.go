@@ -4,7 +4,9 @@
 //
 // Nothing of an answer reaches the client before visible content has come, so a
 // failure before that is either invisible or a real HTTP status. When client
-// and vendor speak the same dialect the vendor's bytes are relayed as they are;
+// and vendor speak the same dialect the vendor's bytes are relayed as they are,
+// uncompressed: vendors are asked not to compress, since frames are read on the
+// way, and one that does is unpacked, so a client sees the same bytes either way;
 // else events are decoded from one dialect and encoded in the other. An answer
 // that breaks after it has begun ends with the dialect's own error event and an
 // aborted connection: several clients take a clean end for success.

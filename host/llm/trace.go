@@ -231,3 +231,6 @@ func (t *Trace) Dropped(n int, names []string) {
 
 // Malformed notes a frame of attempt n that was no JSON and was left out.
 func (t *Trace) Malformed(n int) { t.update(func() { t.rec.Attempts[n-1].Malformed++ }) }
+
+// Estimated notes that the usage of attempt n is our estimate.
+func (t *Trace) Estimated(n int) { t.update(func() { t.rec.Attempts[n-1].Estimated = true }) }

@@ -74,6 +74,7 @@ type attempt struct {
 	heldBytes int
 	whole     []byte
 	seen      bool // a data frame came
+	pieces    int  // frames that showed something
 	finished  bool // a finish came; usage and the terminal may follow
 	over      bool // nothing more will be read
 	failure   *sdk.Failure

@@ -113,6 +113,7 @@ func (a *attempt) take(f heldFrame) bool {
 	}
 	if m.Visible != 0 {
 		a.limit.quiet = 0
+		a.pieces++
 	}
 	switch m.Kind {
 	case dialect.MarkInvalid:
@@ -194,6 +195,9 @@ func (a *attempt) settle() {
 		a.resp.Body.Close()
 	}
 	a.cancel(errClosed)
+	if a.failure != nil && !a.finished {
+		a.estimate()
+	}
 	o := a.facts
 	o.Call, o.Attempt, o.Route, o.Key = a.call.ID, a.number, a.request.Route(), a.print
 	o.Kind, o.Tag = a.request.Dispatch.Kind, a.request.Dispatch.Tag
@@ -220,6 +224,20 @@ func (a *attempt) settle() {
 	for _, f := range waiting {
 		f(o)
 	}
+}
+
+// estimate books what an answer that was cut has cost as far as its vendor had
+// not said: most report usage at the end only. A frame brings about a token.
+func (a *attempt) estimate() {
+	u := &a.facts.Usage
+	if a.pieces == 0 || u.Input > 0 && u.Output >= a.pieces {
+		return
+	}
+	if u.Input == 0 {
+		u.Input = a.request.Shape.PromptTokens
+	}
+	u.Output = max(u.Output, a.pieces)
+	a.call.Trace.Estimated(a.number)
 }
 
 // drain reads to the end of a finished body, so that the connection can be used

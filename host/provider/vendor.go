@@ -23,10 +23,10 @@ type Vendor struct {
 	KeyEnv    []string          `yaml:"key_env" json:"key_env,omitempty"`
 	Pass      []string          `yaml:"pass" json:"pass,omitempty"` // client headers it understands
 	// CountTokens: its Messages endpoint has count_tokens.
-	CountTokens bool `yaml:"count_tokens" json:"count_tokens,omitempty"`
-	Models    []Model           `yaml:"models" json:"models,omitempty"`
-	Egress    string            `yaml:"egress" json:"egress,omitempty"` // where prompts go, for contracts
-	Quirks    dialect.Quirks    `yaml:"quirks" json:"quirks,omitzero"`
+	CountTokens bool           `yaml:"count_tokens" json:"count_tokens,omitempty"`
+	Models      []Model        `yaml:"models" json:"models,omitempty"`
+	Egress      string         `yaml:"egress" json:"egress,omitempty"` // where prompts go, for contracts
+	Quirks      dialect.Quirks `yaml:"quirks" json:"quirks,omitzero"`
 }
 
 // Model is one model of a vendor.

@@ -69,6 +69,7 @@ type Attempt struct {
 	FirstContent Duration       `json:"ttfc_ms,omitzero"`
 	Took         Duration       `json:"took_ms"`
 	Usage        sdk.Usage      `json:"usage,omitzero"`
+	Estimated    bool           `json:"usage_estimated,omitempty"` // the answer was cut before its vendor had said what it used
 
 	Failure // its fields stand beside those above; without a Code it did not fail
 
