@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -185,9 +186,13 @@ func TestSlowUpload(t *testing.T) {
 	}
 }
 
-// TestHalfOpen: a thousand connections that ask nothing keep nobody out.
+// TestHalfOpen: a thousand connections that ask nothing keep nobody out, and the
+// lengths that they announce take no room.
 func TestHalfOpen(t *testing.T) {
+	const room = 150 << 20 // of both ends of a thousand connections, race detector included
 	r := newRig(t, "ok", dialects[0].module, gateway.Options{})
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
 	for i := range 1000 {
 		c := r.dial()
 		switch i % 3 {
@@ -199,6 +204,10 @@ func TestHalfOpen(t *testing.T) {
 		}
 	}
 	r.works()
+	runtime.ReadMemStats(&after)
+	if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > room {
+		t.Errorf("%d MB are held", grown>>20)
+	}
 }
 
 // TestClientThatDoesNotRead: it is given up, its vendor's call ends, and others

@@ -87,8 +87,8 @@ func (x *exchange) body(r *http.Request) ([]byte, *sdk.Failure) {
 }
 
 // firstRead is how much a client's word is taken for: a length announced is not
-// yet a length sent.
-const firstRead = 1 << 20
+// yet a length sent, and a thousand clients may announce one.
+const firstRead = 64 << 10
 
 func (x *exchange) tooLarge() *sdk.Failure {
 	x.w.Header().Set("Connection", "close")
