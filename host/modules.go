@@ -100,7 +100,7 @@ func (b *builder) provider(ctx context.Context, e profile.Entry) (*provider.Prov
 	if c.Vendor == "" {
 		c.Vendor = e.ID
 	}
-	o := provider.Options{Name: e.ID, Vendor: b.vendors[c.Vendor], VendorName: c.Vendor, Headers: c.Headers}
+	o := provider.Options{Name: e.ID, Vendor: b.vendors[c.Vendor], VendorName: c.Vendor, Headers: c.Headers, Seals: b.runtime.seals}
 	if c.Auth != "" {
 		o.Vendor.Auth = c.Auth
 	}

@@ -18,6 +18,7 @@ import (
 	"spillway/host/dialect"
 	"spillway/host/llm"
 	"spillway/host/profile"
+	"spillway/host/provider"
 	"spillway/host/state"
 	"spillway/host/state/record"
 	"spillway/sdk"
@@ -48,6 +49,7 @@ type Runtime struct {
 	shared []byte // config of the entry that shares the store with other machines, nil for none
 	graph  atomic.Pointer[Graph]
 	traces llm.Traces
+	seals  *provider.Seals
 	owner  string // of leases in the store
 	began  time.Time
 
@@ -72,7 +74,7 @@ func Open(ctx context.Context, o Options) (*Runtime, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	r := &Runtime{opts: o, log: o.Log, owner: rand.Text(), began: time.Now(), asking: map[string]bool{}, reports: map[string]sdk.Status{}}
+	r := &Runtime{opts: o, log: o.Log, owner: rand.Text(), began: time.Now(), asking: map[string]bool{}, reports: map[string]sdk.Status{}, seals: provider.NewSeals(nil)}
 	r.life, r.end = context.WithCancel(context.Background())
 	r.drained = make(chan struct{})
 	close(r.drained) // none yet

@@ -86,7 +86,7 @@ func TestBuildAnswer(t *testing.T) {
 			`"tool_calls":[{"id":"x","type":"function","function":{"name":"f","arguments":"{\"a\":1}"}},{"id":"y","type":"function","function":{"name":"g","arguments":"{\"cut"}}]},"finish_reason":"length"}],` +
 			`"usage":{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15,"prompt_tokens_details":{"cached_tokens":4},"completion_tokens_details":{"reasoning_tokens":0}}}`,
 		dialect.Responses(): `{"id":"resp_1","object":"response","created_at":7,"status":"incomplete","error":null,"incomplete_details":{"reason":"max_output_tokens"},"model":"vendor-model","output":[` +
-			`{"id":"rs_1_0","type":"reasoning","summary":[{"type":"summary_text","text":"hm"}]},` +
+			`{"id":"rs_spillway_1_0","type":"reasoning","summary":[{"type":"summary_text","text":"hm"}]},` +
 			`{"id":"msg_1_1","type":"message","status":"completed","role":"assistant","content":[{"type":"output_text","text":"<a>b","annotations":[]}]},` +
 			`{"id":"fc_1_2","type":"function_call","status":"completed","call_id":"x","name":"f","arguments":"{\"a\":1}"},` +
 			`{"id":"fc_1_3","type":"function_call","status":"incomplete","call_id":"y","name":"g","arguments":"{\"cut"}],` +

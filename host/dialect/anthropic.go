@@ -28,6 +28,7 @@ func (a anthropic) Inspect(body []byte) (Inspection, error) {
 				if string(w.key) == "type" {
 					kind := unquote(w.val)
 					s.Shape.Reasoning = kind == "enabled" || kind == "adaptive"
+					s.past.manual = kind == "enabled"
 				}
 			}
 		case "output_config":

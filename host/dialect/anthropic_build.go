@@ -45,7 +45,7 @@ type anthropicBlock struct {
 	Content      []anthropicBlock `json:"content,omitempty"`
 	IsError      bool             `json:"is_error,omitempty"`
 	Thinking     *string          `json:"thinking,omitempty"`
-	Signature    string           `json:"signature,omitempty"`
+	Signature    *string          `json:"signature,omitempty"`
 	Data         string           `json:"data,omitempty"`
 	CacheControl *anthropicCache  `json:"cache_control,omitempty"`
 }
@@ -93,7 +93,7 @@ type anthropicMetadata struct {
 }
 
 func (anthropic) BuildRequest(p *sdk.Prompt, o Outbound) ([]byte, []string, error) {
-	b := &anthropicBuilder{}
+	b := &anthropicBuilder{o: o, ids: o.idRule(messagesIDs)}
 	r := anthropicRequest{
 		Model:         o.Model,
 		MaxTokens:     cmp.Or(o.lowered(p.MaxTokens, &b.dropped), o.MaxOutput, defaultMaxTokens),
@@ -116,7 +116,11 @@ func (anthropic) BuildRequest(p *sdk.Prompt, o Outbound) ([]byte, []string, erro
 	return body, b.dropped, nil
 }
 
-type anthropicBuilder struct{ dropped dropped }
+type anthropicBuilder struct {
+	o       Outbound
+	ids     idRule
+	dropped dropped
+}
 
 func (b *anthropicBuilder) system(parts []sdk.Part) []anthropicBlock {
 	var blocks []anthropicBlock
@@ -156,12 +160,24 @@ func (b *anthropicBuilder) messages(messages []sdk.Message) []anthropicMessage {
 			out = append(out, anthropicMessage{Role: role, Content: blocks})
 		}
 	}
-	for _, m := range out {
+	for i, m := range out {
+		if b.o.Quirks.ReasoningContent && unreasoned(m.Content) {
+			empty := ""
+			out[i].Content = append([]anthropicBlock{{Type: "thinking", Thinking: &empty, Signature: &empty}}, m.Content...)
+			continue
+		}
 		slices.SortStableFunc(m.Content, func(x, y anthropicBlock) int {
 			return cmp.Compare(resultRank(x), resultRank(y))
 		})
 	}
 	return out
+}
+
+// unreasoned reports whether blocks call tools and do not reason.
+func unreasoned(blocks []anthropicBlock) bool {
+	calls := func(b anthropicBlock) bool { return b.Type == "tool_use" }
+	reasons := func(b anthropicBlock) bool { return thinks(b.Type) }
+	return slices.ContainsFunc(blocks, calls) && !slices.ContainsFunc(blocks, reasons)
 }
 
 func resultRank(b anthropicBlock) int {
@@ -171,8 +187,8 @@ func resultRank(b anthropicBlock) int {
 	return 1
 }
 
-// block encodes a part. The vendor refuses text that is empty and reasoning
-// that it has not signed.
+// block encodes a part. The vendor refuses text that is empty, and reasoning
+// that it has not signed unless it demands some.
 func (b *anthropicBuilder) block(p sdk.Part) (anthropicBlock, bool) {
 	var block anthropicBlock
 	switch p.Kind {
@@ -184,7 +200,7 @@ func (b *anthropicBuilder) block(p sdk.Part) (anthropicBlock, bool) {
 	case sdk.PartImage, sdk.PartDocument:
 		block = anthropicBlock{Type: string(p.Kind), Source: anthropicSourceOf(p)}
 	case sdk.PartToolCall:
-		block = anthropicBlock{Type: "tool_use", ID: p.ID, Name: p.Name, Input: objectOf(string(p.Input))}
+		block = anthropicBlock{Type: "tool_use", ID: b.ids.of(p.ID), Name: p.Name, Input: objectOf(string(p.Input))}
 		if block.Input == nil {
 			block.Input = json.RawMessage("{}")
 			if len(p.Input) > 0 {
@@ -192,7 +208,7 @@ func (b *anthropicBuilder) block(p sdk.Part) (anthropicBlock, bool) {
 			}
 		}
 	case sdk.PartToolResult:
-		block = anthropicBlock{Type: "tool_result", ToolUseID: p.ID, IsError: p.Error}
+		block = anthropicBlock{Type: "tool_result", ToolUseID: b.ids.of(p.ID), IsError: p.Error}
 		for _, inner := range p.Result {
 			if inner.Kind == sdk.PartToolResult {
 				b.dropped.add("tool_result")
@@ -202,10 +218,11 @@ func (b *anthropicBuilder) block(p sdk.Part) (anthropicBlock, bool) {
 		}
 	case sdk.PartReasoning:
 		switch {
-		case p.Redacted != "":
+		case p.Redacted != "" && b.o.owns(SealOf(p.Redacted)):
 			block = anthropicBlock{Type: "redacted_thinking", Data: p.Redacted}
-		case p.Signature != "":
-			block = anthropicBlock{Type: "thinking", Thinking: &p.Text, Signature: p.Signature}
+		case p.Redacted == "" && p.Signature != "" && b.o.owns(SealOf(p.Signature)),
+			p.Redacted == "" && p.Signature == "" && b.o.Quirks.ReasoningContent:
+			block = anthropicBlock{Type: "thinking", Thinking: &p.Text, Signature: &p.Signature}
 		default:
 			b.dropped.add("reasoning")
 			return block, false

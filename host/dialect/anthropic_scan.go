@@ -35,9 +35,9 @@ func (anthropic) Scan(event string, data []byte) Mark {
 	m := Mark{Kind: MarkNoise}
 	switch kind {
 	case "content_block_delta":
-		m.Visible = anthropicVisible(delta)
+		m.Visible, m.Seal = anthropicPiece(delta)
 	case "content_block_start":
-		m.Visible = anthropicVisible(block)
+		m.Visible, m.Seal = anthropicPiece(block)
 	case "message_start":
 		for w := walk(message); w.member(); {
 			if string(w.key) == "usage" {
@@ -60,9 +60,8 @@ func (anthropic) Scan(event string, data []byte) Mark {
 	return m
 }
 
-// anthropicVisible says what a delta, or the start of a block, shows.
-func anthropicVisible(raw []byte) sdk.Visible {
-	var v sdk.Visible
+// anthropicPiece says what a delta, or the start of a block, shows and seals.
+func anthropicPiece(raw []byte) (v sdk.Visible, seal Seal) {
 	for w := walk(raw); w.member(); {
 		switch string(w.key) {
 		case "text":
@@ -77,13 +76,15 @@ func anthropicVisible(raw []byte) sdk.Visible {
 			if filled(w.val) {
 				v |= sdk.VisibleToolCall
 			}
+		case "signature", "data":
+			seal = sealOf(w.val)
 		case "input": // some vendors give the whole call at its start
 			if inner := walk(w.val); inner.member() {
 				v |= sdk.VisibleToolCall
 			}
 		}
 	}
-	return v
+	return v, seal
 }
 
 // anthropicEvent reads an event's type without allocating for the known ones.

@@ -41,6 +41,13 @@ type Dialect interface {
 	// the model is already that one.
 	Redirect(body []byte, o Outbound) (redirected []byte, dropped []string, err error)
 
+	// Project is Redirect for a request whose past turns are not all the vendor's
+	// own, or that was made for another vendor: what the vendor does not take is
+	// left out or brought into its form, as o says, and named in the second
+	// result. Every other byte stays, body itself is not touched, and projecting
+	// again changes nothing.
+	Project(body []byte, o Outbound) (projected []byte, dropped []string, err error)
+
 	// Scan says what one stream frame means, without building values. It also
 	// checks that the data is valid JSON. A frame without data is noise, one
 	// whose event is "error" is an error whatever it carries.
@@ -88,6 +95,7 @@ type Inspection struct {
 	IncludeUsage bool   // the caller asks for the usage chunk of an OpenAI stream
 	Shape        sdk.Shape
 	Choices      int // answers in one that were asked for (OpenAI's n), 0 if not said
+	History      History
 	// Held is the field by which the request leans on what only its vendor
 	// keeps (previous_response_id, …), "" if none: nobody else can serve it.
 	Held string
@@ -95,20 +103,37 @@ type Inspection struct {
 	Freeform []string
 }
 
-// Outbound is what a prompt's encoding needs besides the prompt.
+// Outbound is what is known of where a request goes.
 type Outbound struct {
 	Model     string
 	Stream    bool
 	MaxOutput int // the model's limit, 0 if not known: asked for where the dialect demands a number and the prompt sets none
 	Quirks    Quirks
+	// Home: the vendor is the one that the caller chose, for which the request
+	// was made.
+	Home bool
+	// Owns reports whether the vendor has made a seal; nil: it has made all.
+	Owns func(Seal) bool
 }
 
 // Quirks are a vendor's deviations from its dialect. They come from the
 // vendor's data file.
 type Quirks struct {
 	// ReasoningContent: assistant turns with tool calls must carry
-	// reasoning_content (DeepSeek, Kimi); "" is supplied where none is known.
+	// reasoning_content, or in Messages a thinking block (DeepSeek, Kimi); an
+	// empty one is supplied where none is known.
 	ReasoningContent bool `yaml:"reasoning_content" json:"reasoning_content,omitempty"`
+	// SealedReasoning: the vendor takes back no reasoning of Messages but what it
+	// has signed itself (Anthropic).
+	SealedReasoning bool `yaml:"sealed_reasoning" json:"sealed_reasoning,omitempty"`
+	// AllFields: the vendor owns the dialect and takes each field of it, whoever
+	// the request was made for.
+	AllFields bool `yaml:"all_fields" json:"all_fields,omitempty"`
+	// AnyToolID: ids of tool calls may be of any form.
+	AnyToolID bool `yaml:"any_tool_id" json:"any_tool_id,omitempty"`
+	// ToolIDLength: ids of tool calls must be so many letters and digits
+	// (Mistral: 9); 0: the dialect's own rule holds.
+	ToolIDLength int `yaml:"tool_id_length" json:"tool_id_length,omitempty"`
 	// NoStreamUsage: stream_options is not understood.
 	NoStreamUsage bool `yaml:"no_stream_usage" json:"no_stream_usage,omitempty"`
 	// MaxCompletionTokens: the limit's field is max_completion_tokens.
@@ -149,6 +174,7 @@ type Mark struct {
 	Finish  sdk.Finish // with MarkFinish, and a MarkTerminal that says it too
 	Usage   sdk.Usage  // what the frame reports, zero if nothing
 	Number  int        // the frame's own in a dialect that numbers them, else 0
+	Seal    Seal       // of the reasoning that the frame completes, 0 if none
 }
 
 // Decoder turns frames into events. It is for one answer and one goroutine.

@@ -26,6 +26,7 @@ const (
 // dialects agree are read here, the others by the dialect's own field.
 type survey struct {
 	Inspection
+	past      past
 	images    int // bytes of images
 	documents int // bytes of documents
 }
@@ -85,6 +86,7 @@ func inspect(body []byte, said string, read func(*survey, []byte) *sdk.Failure, 
 	}
 	s.Shape.PromptTokens = (len(body)-s.images-s.documents)/textBytesPerToken +
 		s.Shape.Images*imageTokens + s.documents/documentBytesPerToken
+	s.History = s.past.history(s.Shape.ToolResult, s.Shape.Reasoning)
 	return s.Inspection, nil
 }
 
@@ -92,7 +94,7 @@ func (s *survey) messages(raw []byte) *sdk.Failure {
 	if raw[0] != '[' {
 		return invalid("messages", "want a list")
 	}
-	s.Shape.Messages, s.Shape.ToolResult = 0, false
+	s.Shape.Messages, s.Shape.ToolResult, s.past = 0, false, past{manual: s.past.manual}
 	for w := walk(raw); w.element(); {
 		if w.val[0] != '{' {
 			return invalid(fmt.Sprintf("messages[%d]", s.Shape.Messages), "want an object")
@@ -106,53 +108,83 @@ func (s *survey) messages(raw []byte) *sdk.Failure {
 // message reads one message of either dialect: their names do not collide.
 func (s *survey) message(raw []byte) {
 	var role string
-	calls, result := 0, false
+	var c content
 	for w := walk(raw); w.member(); {
 		switch string(w.key) {
 		case "role":
 			role = unquote(w.val)
 		case "content":
-			c, r := s.content(w.val, true)
-			calls, result = calls+c, result || r
+			c.add(s.content(w.val, true))
 		case "tool_calls":
 			for t := walk(w.val); t.element(); {
-				calls++
+				c.calls++
 			}
+		case "reasoning_content":
+			c.reasons = c.reasons || w.val[0] == '"'
 		}
 	}
-	if calls > 1 {
+	if c.calls > 1 {
 		s.Shape.ParallelTools = true
 	}
+	s.past.turn(role, c)
 	// Clients put notices of their own behind a tool's result.
 	if role != "system" && role != "developer" {
-		s.Shape.ToolResult = result || role == "tool"
+		s.Shape.ToolResult = c.result || role == "tool"
 	}
 }
 
-// content reads a list of parts and says how many tool calls it holds and
-// whether there is a tool's result, whose own parts are looked at if deep.
-func (s *survey) content(raw []byte, deep bool) (calls int, result bool) {
+// content is what a message holds.
+type content struct {
+	first   string // type of its first block
+	calls   int    // of tools
+	result  bool   // of a tool
+	reasons bool
+}
+
+func (c *content) add(d content) {
+	c.first, c.calls, c.result, c.reasons = d.first, c.calls+d.calls, c.result || d.result, c.reasons || d.reasons
+}
+
+// content reads a list of parts; a tool's result's own ones are looked at if
+// deep.
+func (s *survey) content(raw []byte, deep bool) (c content) {
 	if raw[0] != '[' {
-		return 0, false
+		return content{first: "text"}
 	}
 	for w := walk(raw); w.element(); {
 		var kind string
-		var inner []byte
+		var inner, id, seal []byte
 		for p := walk(w.val); p.member(); {
 			switch string(p.key) {
 			case "type":
 				kind = unquote(p.val)
 			case "content":
 				inner = p.val
+			case "id", "tool_use_id":
+				id = p.val
+			case "signature", "data":
+				seal = p.val
 			}
+		}
+		if c.first == "" {
+			c.first = kind
 		}
 		switch kind {
 		case "tool_use":
-			calls++
+			c.calls++
+			s.called(id)
 		case "tool_result":
-			result = true
+			c.result = true
+			s.called(id)
 			if deep && len(inner) > 0 {
 				s.content(inner, false)
+			}
+		case "thinking", "redacted_thinking":
+			c.reasons = true
+			if filled(seal) {
+				s.past.seen |= HistorySealed
+			} else {
+				s.past.seen |= HistoryUnsealed
 			}
 		case "image", "image_url", "input_image":
 			s.Shape.Images++
@@ -164,7 +196,14 @@ func (s *survey) content(raw []byte, deep bool) (calls int, result bool) {
 			s.documents += len(w.val)
 		}
 	}
-	return calls, result
+	return c
+}
+
+// called reads the id of a call in Messages.
+func (s *survey) called(id []byte) {
+	if len(id) > 2 && !messagesIDs.fits(id[1:len(id)-1]) {
+		s.past.seen |= HistoryOddIDs
+	}
 }
 
 // conversation returns id if it is fit to name a conversation.

@@ -22,6 +22,7 @@ func TestInspect(t *testing.T) {
 			Model: "claude-opus-5-5", Stream: true, MaxTokens: 32000, Effort: "medium",
 			Conversation: "11111111-2222-3333-4444-555555555555",
 			Shape:        sdk.Shape{Messages: 4, Tools: 3, Reasoning: true, ToolResult: true},
+			History:      dialect.HistorySealed,
 		}},
 		{"openai agent", dialect.OpenAI(), string(testdata(t, "openai/agent.json")), dialect.Inspection{
 			Model: "mock-model", Stream: true, MaxTokens: 8192, Effort: "high", IncludeUsage: true,
@@ -29,7 +30,8 @@ func TestInspect(t *testing.T) {
 		}},
 		{"responses agent", dialect.Responses(), string(testdata(t, "responses/agent.json")), dialect.Inspection{
 			Model: "gpt-5-mock", Stream: true, Effort: "high", Conversation: "11111111-2222-3333-4444-555555555555", Freeform: []string{"apply_patch"},
-			Shape: sdk.Shape{Messages: 10, Tools: 4, Images: 1, ParallelTools: true, Reasoning: true, ToolResult: true},
+			Shape:   sdk.Shape{Messages: 10, Tools: 4, Images: 1, ParallelTools: true, Reasoning: true, ToolResult: true},
+			History: dialect.HistorySealed,
 		}},
 		{"a text", dialect.Responses(), `{"model":"m","input":"hi","max_output_tokens":7,"text":{"format":{"type":"json_schema"}},"user":"u"}`,
 			dialect.Inspection{Model: "m", MaxTokens: 7, Conversation: "u", Shape: sdk.Shape{Messages: 1, Structured: true}}},

@@ -49,8 +49,9 @@ type walker struct {
 	key []byte // of the present member, unescaped, without its quotes
 	val []byte // the present value, as it stands: a slice of the input
 
-	b []byte
-	i int
+	b    []byte
+	i    int // behind the present value
+	from int // where the present member or element begins
 }
 
 // walk returns a walker of the object or array b. Of any other value it visits
@@ -77,8 +78,11 @@ func (w *walker) member() bool {
 	if bytes.IndexByte(w.key, '\\') >= 0 {
 		w.key = []byte(unquote(w.b[w.i:end]))
 	}
+	from := w.i
 	w.i = end
-	return w.element()
+	ok := w.element()
+	w.from = from
+	return ok
 }
 
 // element moves to the next element of an array.
@@ -88,7 +92,7 @@ func (w *walker) element() bool {
 		return false
 	}
 	end := valueEnd(w.b, w.i)
-	w.val = w.b[w.i:end]
+	w.from, w.val = w.i, w.b[w.i:end]
 	w.i = end
 	return true
 }

@@ -91,7 +91,7 @@ type openaiSchema struct {
 }
 
 func (openai) BuildRequest(p *sdk.Prompt, o Outbound) ([]byte, []string, error) {
-	b := &openaiBuilder{quirks: o.Quirks, messages: []openaiMessage{}}
+	b := &openaiBuilder{quirks: o.Quirks, ids: o.idRule(chatIDs), messages: []openaiMessage{}}
 	b.say("system", p.System)
 	for _, m := range p.Messages {
 		role := "user"
@@ -153,6 +153,7 @@ func openaiEffort(effort string, d *dropped) string {
 
 type openaiBuilder struct {
 	quirks   Quirks
+	ids      idRule
 	messages []openaiMessage
 	dropped  dropped
 }
@@ -173,9 +174,9 @@ func (b *openaiBuilder) say(role string, parts []sdk.Part) {
 			b.dropped.add("is_error")
 		}
 		joined, others := joinText(p.Result)
-		b.messages = append(b.messages, openaiMessage{Role: "tool", ToolCallID: p.ID, Content: joined})
+		b.messages = append(b.messages, openaiMessage{Role: "tool", ToolCallID: b.ids.of(p.ID), Content: joined})
 		if others {
-			shown = append(shown, sdk.TextPart("Attached to the result of "+p.ID+":"))
+			shown = append(shown, sdk.TextPart("Attached to the result of "+b.ids.of(p.ID)+":"))
 			for _, inner := range p.Result {
 				if inner.Kind != sdk.PartText {
 					shown = append(shown, inner)
@@ -197,7 +198,7 @@ func (b *openaiBuilder) message(role string, parts []sdk.Part) {
 		case sdk.PartToolCall:
 			args := cmp.Or(string(p.Input), "{}")
 			m.ToolCalls = append(m.ToolCalls, openaiTool{
-				ID: p.ID, Type: "function", Function: openaiFunction{Name: p.Name, Arguments: &args},
+				ID: b.ids.of(p.ID), Type: "function", Function: openaiFunction{Name: p.Name, Arguments: &args},
 			})
 		case sdk.PartReasoning:
 			if p.Signature == "" && p.Redacted == "" && b.quirks.ReasoningContent {

@@ -22,7 +22,7 @@ type responsesForm struct {
 func responsesFormOf(k sdk.BlockKind, plain bool) responsesForm {
 	switch {
 	case k == sdk.BlockReasoning:
-		return responsesForm{"reasoning", "rs_", "response.reasoning_summary_part", "summary_index", "response.reasoning_summary_text", "text"}
+		return responsesForm{"reasoning", madePrefix, "response.reasoning_summary_part", "summary_index", "response.reasoning_summary_text", "text"}
 	case k == sdk.BlockToolCall && plain:
 		return responsesForm{"custom_tool_call", "ctc_", "", "", "response.custom_tool_call_input", "input"}
 	case k == sdk.BlockToolCall:

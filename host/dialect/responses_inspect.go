@@ -89,7 +89,7 @@ func (s *survey) freeform(tool []byte) {
 
 // input reads the conversation of a Responses request: a text, or items.
 func (s *survey) input(raw []byte) *sdk.Failure {
-	s.Shape.Messages, s.Shape.ToolResult = 0, false
+	s.Shape.Messages, s.Shape.ToolResult, s.past = 0, false, past{}
 	switch raw[0] {
 	case '"':
 		s.Shape.Messages = 1
@@ -112,12 +112,19 @@ func (s *survey) input(raw []byte) *sdk.Failure {
 // item reads one item and says how many calls are in a row with it.
 func (s *survey) item(raw []byte, calls int) int {
 	var kind, role string
+	var id []byte
 	for w := walk(raw); w.member(); {
 		switch string(w.key) {
 		case "type":
 			kind = unquote(w.val)
 		case "role":
 			role = unquote(w.val)
+		case "id":
+			id = w.val
+		case "encrypted_content":
+			if filled(w.val) {
+				s.past.seen |= HistorySealed
+			}
 		case "content", "output":
 			s.content(w.val, false)
 		}
@@ -131,6 +138,10 @@ func (s *survey) item(raw []byte, calls int) int {
 			s.Shape.ParallelTools = true
 		}
 		return calls
+	case "reasoning":
+		if isMade(id) {
+			s.past.seen |= HistoryMade
+		}
 	case "item_reference":
 		s.Held = kind
 	}

@@ -44,7 +44,7 @@ func (responses) Scan(event string, data []byte) Mark {
 	case "error", "response.failed":
 		m.Kind = MarkError
 	case "response.output_item.done":
-		m.Visible = responsesShown(item)
+		m.Visible, m.Seal = responsesShown(item), sealIn(item)
 	case "response.completed", "response.incomplete":
 		finish, broken := responsesEnding(kind, response)
 		if broken {

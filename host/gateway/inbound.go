@@ -50,7 +50,7 @@ func (x *exchange) inbound(r *http.Request) *sdk.Failure {
 		return f
 	}
 	payload := llm.NewPayload(x.dialect, body, r.Header)
-	payload.Choices = seen.Choices
+	payload.Choices, payload.History = seen.Choices, seen.History
 	x.in = host.Inbound{
 		ID: x.id, Route: meant.Route, Wants: demands, Payload: payload, Stream: seen.Stream,
 		MaxTokens: seen.MaxTokens, Effort: seen.Effort, Conversation: seen.Conversation, Shape: seen.Shape,

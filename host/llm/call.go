@@ -24,6 +24,7 @@ type Payload struct {
 	Body    []byte
 	Header  http.Header // the client's; a provider passes on what its vendor understands
 	Choices int         // how many answers in one were asked for, 0 and 1 mean one
+	History dialect.History
 
 	once   sync.Once
 	prompt *sdk.Prompt

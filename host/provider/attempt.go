@@ -8,7 +8,6 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"slices"
 	"sync"
 	"time"
 
@@ -58,6 +57,7 @@ type attempt struct {
 	request  sdk.Request
 	payload  *llm.Payload
 	dialect  dialect.Dialect
+	home     bool // the vendor is the one that the caller chose
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -102,7 +102,7 @@ type heldFrame struct {
 }
 
 func (p *Provider) attempt(ctx context.Context, c *llm.Call, r sdk.Request, payload *llm.Payload) *attempt {
-	a := &attempt{provider: p, call: c, request: r, payload: payload, dialect: p.dialectFor(payload)}
+	a := &attempt{provider: p, call: c, request: r, payload: payload, dialect: p.dialectFor(payload), home: true}
 	a.ctx, a.cancel = context.WithCancelCause(ctx)
 	return a
 }
@@ -199,26 +199,6 @@ func (a *attempt) firstLimit() time.Duration {
 	return defaultWholeAnswer
 }
 
-// body is what to send: the client's bytes if the vendor speaks its dialect.
-func (a *attempt) body() ([]byte, error) {
-	o := dialect.Outbound{
-		Model: a.request.Model, Stream: a.request.Stream, MaxOutput: a.provider.maxOutput(a.request.Model),
-		Quirks: a.provider.data.Quirks,
-	}
-	if a.payload.Body != nil && a.payload.Dialect == a.dialect {
-		body, dropped, err := a.dialect.Redirect(a.payload.Body, o)
-		a.call.Trace.Dropped(a.number, dropped)
-		return body, err
-	}
-	p, err := a.payload.Prompt()
-	if err != nil {
-		return nil, err
-	}
-	body, dropped, err := a.dialect.BuildRequest(p, o)
-	a.call.Trace.Dropped(a.number, append(slices.Clone(p.Dropped), dropped...))
-	return body, err
-}
-
 // maxOutput is how many tokens the model writes at most, 0 if nobody said.
 func (p *Provider) maxOutput(model string) int {
 	for _, m := range p.data.Models {
@@ -301,6 +281,7 @@ func (a *attempt) read() {
 		return
 	}
 	a.whole = body
+	dialect.Seals(body, a.sealed)
 	a.summarise(events)
 }
 

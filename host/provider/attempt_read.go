@@ -115,6 +115,9 @@ func (a *attempt) take(f heldFrame) bool {
 		a.limit.quiet = 0
 		a.pieces++
 	}
+	if m.Seal != 0 {
+		a.sealed(m.Seal)
+	}
 	switch m.Kind {
 	case dialect.MarkInvalid:
 		a.call.Trace.Malformed(a.number)

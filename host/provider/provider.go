@@ -25,6 +25,7 @@ type Options struct {
 	VendorName string
 	Keys       []profile.Secret
 	Headers    map[string]string // sent with every request
+	Seals      *Seals            // shared by all providers; nil: who sealed what is not remembered
 	Dialect    string            // the one to use when the client's is not offered; default: the first of anthropic, openai, responses
 }
 
@@ -38,6 +39,7 @@ type Provider struct {
 	keys    []profile.Secret
 	prints  []string // fingerprints of keys
 	headers map[string]string
+	seals   *Seals
 	client  *http.Client
 	local   bool
 }
@@ -51,7 +53,7 @@ func New(o Options) (*Provider, error) {
 		return nil, fmt.Errorf("provider %q: no endpoint: give a vendor that vendors.yml knows, or base_url", o.Name)
 	}
 	p := &Provider{
-		name: o.Name, vendor: o.VendorName, data: o.Vendor, prefer: o.Dialect, keys: o.Keys, headers: o.Headers,
+		name: o.Name, vendor: o.VendorName, data: o.Vendor, prefer: o.Dialect, keys: o.Keys, headers: o.Headers, seals: o.Seals,
 		bases: map[string]string{}, client: newClient(),
 	}
 	if p.vendor == "" {
@@ -195,7 +197,11 @@ func (s *Set) Dispatch(ctx context.Context, c *llm.Call, r sdk.Request, payload 
 	if r.Model == "" {
 		return sdk.Fail(sdk.NewFailure(sdk.CodeUnknownModel, "provider.model", fmt.Sprintf("provider %q: no model named", r.Provider)))
 	}
-	return p.attempt(ctx, c, r, payload)
+	a := p.attempt(ctx, c, r, payload)
+	if chosen := s.byName[c.Request.Provider]; c.Request.Provider != p.name {
+		a.home = chosen != nil && chosen.vendor == p.vendor
+	}
+	return a
 }
 
 func (s *Set) names() string {

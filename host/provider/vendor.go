@@ -74,8 +74,14 @@ func (v Vendor) check() error {
 			return fmt.Errorf("pass: header %q is never passed on", h)
 		}
 	}
+	if n := v.Quirks.ToolIDLength; n < 0 || n > maxToolIDLength {
+		return fmt.Errorf("quirks.tool_id_length: got %d (allowed: 0 to %d)", n, maxToolIDLength)
+	}
 	return nil
 }
+
+// maxToolIDLength is what a hash has letters and digits for.
+const maxToolIDLength = 40
 
 const (
 	authAPIKey = "x-api-key"
