@@ -186,7 +186,7 @@ func (b *builder) plugin(ctx context.Context, u *unit) *unit {
 		Entry: u.entry.ID, Binary: u.binary, Config: u.config, Catalogue: b.graph.advertised,
 		State: r.store.Namespace(u.entry.ID, r.owner), Log: r.log,
 		Record: r.traces.Decide,
-		Report: func(s sdk.Status) { r.reported(u.entry.ID, s) },
+		Report: func(s sdk.Status) { r.store.PutStatus(u.entry.ID, s) },
 		Probe:  r.probe,
 		Check:  func(m sdk.Manifest) error { return validate(u.entry, m.Schema) },
 	})

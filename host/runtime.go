@@ -61,9 +61,8 @@ type Runtime struct {
 	drained    chan struct{} // closed when the calls of all replaced graphs are decided; guarded by reloading
 	reloaded   atomic.Pointer[Reloaded]
 
-	mu      sync.Mutex
-	asking  map[string]bool       // providers whose model list is being fetched
-	reports map[string]sdk.Status // each plugin's last, by entry
+	mu     sync.Mutex
+	asking map[string]bool // providers whose model list is being fetched
 }
 
 // Open starts a profile. Faults of single entries do not fail it; see Entries.
@@ -74,7 +73,7 @@ func Open(ctx context.Context, o Options) (*Runtime, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	r := &Runtime{opts: o, log: o.Log, owner: rand.Text(), began: time.Now(), asking: map[string]bool{}, reports: map[string]sdk.Status{}, seals: provider.NewSeals(nil)}
+	r := &Runtime{opts: o, log: o.Log, owner: rand.Text(), began: time.Now(), asking: map[string]bool{}, seals: provider.NewSeals(nil)}
 	r.life, r.end = context.WithCancel(context.Background())
 	r.drained = make(chan struct{})
 	close(r.drained) // none yet

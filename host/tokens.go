@@ -21,20 +21,10 @@ func (r *Runtime) CountTokens(ctx context.Context, route sdk.Route, payload *llm
 	return r.graph.Load().providers.CountTokens(ctx, route, payload)
 }
 
-// reported keeps what a plugin of this process has reported last.
-func (r *Runtime) reported(entry string, s sdk.Status) {
-	r.store.PutStatus(entry, s)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.reports[entry] = s
-}
-
 // closed is why nothing may be sent to a route now, by the plugins' last reports,
 // "" if nothing is known against it.
 func (r *Runtime) closed(route sdk.Route, now time.Time) string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, s := range r.reports {
+	for _, s := range r.store.Reported() {
 		for _, t := range s.Targets {
 			if t.State == sdk.CircuitOpen && covers(t.Target, route) && (t.Until.IsZero() || t.Until.After(now)) {
 				return "out"

@@ -55,7 +55,7 @@ func (s *Store) PutStatus(plugin string, st sdk.Status) {
 func (s *Store) Statuses(ctx context.Context) ([]PluginStatus, error) {
 	_ = s.statuses.flush(ctx) // a full file can still be read
 	stored, err := s.statuses.stored(ctx)
-	all := s.statuses.reported()
+	all := s.Reported()
 	for _, st := range stored {
 		if own, ok := all[st.Plugin]; !ok || own.At.Before(st.At) {
 			all[st.Plugin] = st
@@ -64,6 +64,14 @@ func (s *Store) Statuses(ctx context.Context) ([]PluginStatus, error) {
 	return slices.SortedFunc(maps.Values(all), func(a, b PluginStatus) int {
 		return strings.Compare(a.Plugin, b.Plugin)
 	}), err
+}
+
+// Reported returns the last status of each plugin that this process was given,
+// by plugin, without asking the store.
+func (s *Store) Reported() map[string]PluginStatus {
+	s.statuses.mu.Lock()
+	defer s.statuses.mu.Unlock()
+	return maps.Clone(s.statuses.latest)
 }
 
 // stored reads what the store has. Only people and a scrape wait for it.
@@ -79,12 +87,6 @@ func (b *statuses) stored(ctx context.Context) ([]PluginStatus, error) {
 		}
 	}
 	return list, nil
-}
-
-func (b *statuses) reported() map[string]PluginStatus {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return maps.Clone(b.latest)
 }
 
 func (b *statuses) put(st PluginStatus) {
