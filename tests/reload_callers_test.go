@@ -1,12 +1,9 @@
 package tests
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -16,34 +13,24 @@ import (
 
 	"spillway/host/control"
 	"spillway/host/state/record"
+	"spillway/tests/internal/caller"
 )
 
-// answer is what a caller got over HTTP.
-type answer struct {
-	id         string // of the request
-	begin, end time.Time
-	status     int
-	text       string
-	finishes   int  // events with a finish reason
-	done       bool // the terminator came
-	err        error
-}
-
 // flaw says what is wrong with an answer, "" if it is whole.
-func (a answer) flaw(tokens int) string {
+func flaw(a caller.Answer, tokens int) string {
 	switch {
-	case errors.Is(a.err, context.DeadlineExceeded):
+	case errors.Is(a.Err, context.DeadlineExceeded):
 		return "hung"
-	case a.status != http.StatusOK && a.status != 0:
+	case a.Status != http.StatusOK && a.Status != 0:
 		return "bypassed" // one vendor answers always, so nobody moved the call
-	case a.err != nil && a.text == "":
+	case a.Err != nil && a.Text == "":
 		return "lost"
-	case a.err != nil || !a.done || a.finishes == 0:
+	case a.Err != nil || a.Problem != "" || !a.Done:
 		return "cut"
-	case a.finishes > 1:
-		return "doubled"
+	case a.Broken != nil:
+		return "broken" // a rule of the dialect
 	}
-	words := strings.Fields(a.text)
+	words := strings.Fields(a.Text)
 	for i, w := range words {
 		var n int
 		var vendor, first string
@@ -71,7 +58,7 @@ type callers struct {
 	body   string
 	tokens int
 	client *http.Client
-	hand   func(answer) // gets each whole answer
+	hand   func(caller.Answer) // gets each whole answer
 
 	stop    chan struct{}
 	once    sync.Once // guards stop
@@ -111,89 +98,37 @@ func (c *callers) end() {
 }
 
 func (c *callers) call() {
-	a := answer{begin: time.Now()}
-	a.err = c.stream(&a)
-	a.end = time.Now()
+	ctx, cancel := context.WithTimeout(context.Background(), callTime)
+	defer cancel()
+	a := caller.Ask(ctx, c.client, c.url, caller.Chat, c.body)
 	c.calls.Add(1)
-	took := int64(a.end.Sub(a.begin))
+	took := int64(a.Took())
 	for old := c.longest.Load(); took > old && !c.longest.CompareAndSwap(old, took); old = c.longest.Load() {
 	}
-	if flaw := a.flaw(c.tokens); flaw != "" {
+	if flaw := flaw(a, c.tokens); flaw != "" {
 		c.mu.Lock()
 		c.flaws[flaw]++
 		c.mu.Unlock()
-		c.t.Errorf("%s: request %s, %v, %q", flaw, a.id, a.err, a.text)
+		c.t.Errorf("%s: request %s, %v, %q", flaw, a.ID, errors.Join(a.Err, a.Broken), a.Text)
 		return
 	}
 	c.hand(a)
 }
 
-func (c *callers) stream(a *answer) error {
-	ctx, cancel := context.WithTimeout(context.Background(), callTime)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url+"/v1/chat/completions", strings.NewReader(c.body))
-	if err != nil {
-		return err
-	}
-	req.Header.Set("Content-Type", "application/json")
-	resp, err := c.client.Do(req)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	a.status = resp.StatusCode
-	a.id = resp.Header.Get("X-Spillway-Request-Id")
-	if a.status != http.StatusOK {
-		body, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<16))
-		return fmt.Errorf("%s: %s", resp.Status, body)
-	}
-	lines := bufio.NewScanner(resp.Body)
-	for lines.Scan() {
-		data, ok := strings.CutPrefix(lines.Text(), "data: ")
-		if !ok {
-			continue
-		}
-		if data == "[DONE]" {
-			a.done = true
-			continue
-		}
-		var chunk struct {
-			Choices []struct {
-				Delta  struct{ Content string }
-				Finish *string `json:"finish_reason"`
-			}
-			Error json.RawMessage
-		}
-		if err := json.Unmarshal([]byte(data), &chunk); err != nil {
-			return err
-		}
-		if chunk.Error != nil {
-			return fmt.Errorf("the answer ends with an error: %s", chunk.Error)
-		}
-		for _, ch := range chunk.Choices {
-			a.text += ch.Delta.Content
-			if ch.Finish != nil {
-				a.finishes++
-			}
-		}
-	}
-	return lines.Err()
-}
-
 // run is a whole answer with the facts of its record.
 type run struct {
-	answer
+	caller.Answer
 	graph uint64
 	order []string // the vendors asked after the head, in turn
 	whole bool     // order ends with the vendor that always answers
 }
 
-func (r run) loud() bool { return strings.HasPrefix(r.text, "W") }
+func (r run) loud() bool { return strings.HasPrefix(r.Text, "W") }
 
 // history gathers the runs while they are made: a host keeps a bounded number of
 // records.
 type history struct {
-	answers chan answer
+	answers chan caller.Answer
 	once    sync.Once // guards the end of answers
 	done    chan struct{}
 
@@ -202,14 +137,14 @@ type history struct {
 }
 
 func remember(t *testing.T, dir string) *history {
-	h := &history{answers: make(chan answer, 1<<14), done: make(chan struct{})}
+	h := &history{answers: make(chan caller.Answer, 1<<14), done: make(chan struct{})}
 	client := control.NewClient(dir)
 	go func() {
 		defer close(h.done)
 		for a := range h.answers {
-			rec, err := client.Request(context.Background(), a.id)
+			rec, err := client.Request(context.Background(), a.ID)
 			if err != nil {
-				t.Errorf("record of %s: %v", a.id, err)
+				t.Errorf("record of %s: %v", a.ID, err)
 				continue
 			}
 			h.add(t, a, rec)
@@ -218,14 +153,14 @@ func remember(t *testing.T, dir string) *history {
 	return h
 }
 
-func (h *history) add(t *testing.T, a answer, rec record.Request) {
-	r := run{answer: a, graph: rec.Graph}
+func (h *history) add(t *testing.T, a caller.Answer, rec record.Request) {
+	r := run{Answer: a, graph: rec.Graph}
 	asked := map[string]bool{}
 	for i, at := range rec.Attempts {
 		last := i == len(rec.Attempts)-1
 		name := at.Route.Provider
 		if asked[name] || (i == 0) != (name == soakHead) || (at.Outcome == record.AttemptOK) != last {
-			t.Errorf("attempts of %s are not one walk through the list: %+v", a.id, rec.Attempts)
+			t.Errorf("attempts of %s are not one walk through the list: %+v", a.ID, rec.Attempts)
 			return
 		}
 		asked[name] = true
@@ -235,7 +170,7 @@ func (h *history) add(t *testing.T, a answer, rec record.Request) {
 		}
 	}
 	if rec.Graph == 0 || len(rec.Attempts) == 0 {
-		t.Errorf("record of %s: graph %d, %d attempts", a.id, rec.Graph, len(rec.Attempts))
+		t.Errorf("record of %s: graph %d, %d attempts", a.ID, rec.Graph, len(rec.Attempts))
 		return
 	}
 	h.mu.Lock()

@@ -21,6 +21,7 @@ import (
 	"spillway/host/sim"
 	"spillway/host/state/record"
 	"spillway/host/story"
+	"spillway/tests/internal/caller"
 	"spillway/tests/internal/rig"
 )
 
@@ -59,8 +60,8 @@ func TestServeReload(t *testing.T) {
 	p.control = control.NewClient(p.dir)
 	p.history = remember(t, p.dir)
 	c := &callers{
-		t: t, url: server.URL, tokens: soakTokens, hand: func(a answer) { p.history.answers <- a },
-		body: fmt.Sprintf(`{"model":"%s/m","stream":true,"messages":[{"role":"user","content":"go"}]}`, soakHead),
+		t: t, url: server.URL, tokens: soakTokens, hand: func(a caller.Answer) { p.history.answers <- a },
+		body: caller.Chat.Body(caller.Question{Model: soakHead + "/m"}),
 	}
 	c.start(soakCallers)
 	defer p.history.all()
@@ -250,7 +251,7 @@ func (p *plan) check(runs []run) (graphs, orders int) {
 			facts[r.graph] = f
 		}
 		if f.loud != r.loud() {
-			p.t.Errorf("%s: graph %d has a second plugin and has not", r.id, r.graph)
+			p.t.Errorf("%s: graph %d has a second plugin and has not", r.ID, r.graph)
 		}
 		if !r.whole {
 			continue
@@ -263,16 +264,16 @@ func (p *plan) check(runs []run) (graphs, orders int) {
 		written, ok := p.written[order]
 		switch {
 		case f.order != order:
-			p.t.Errorf("%s: graph %d has two orders: %s; %s", r.id, r.graph, f.order, order)
+			p.t.Errorf("%s: graph %d has two orders: %s; %s", r.ID, r.graph, f.order, order)
 		case !ok:
-			p.t.Errorf("%s: an order that was never written: %s", r.id, order)
-		case written.After(r.end):
-			p.t.Errorf("%s: ended %s before its order was written", r.id, written.Sub(r.end))
+			p.t.Errorf("%s: an order that was never written: %s", r.ID, order)
+		case written.After(r.End):
+			p.t.Errorf("%s: ended %s before its order was written", r.ID, written.Sub(r.End))
 		}
 	}
 	for _, r := range runs { // the few that a failing vendor answered
 		if f := facts[r.graph]; !r.whole && f.order != "" && !strings.HasPrefix(f.order+" ", key(r.order)+" ") && len(r.order) > 0 {
-			p.t.Errorf("%s: graph %d has the order %s, was asked in the order %s", r.id, r.graph, f.order, key(r.order))
+			p.t.Errorf("%s: graph %d has the order %s, was asked in the order %s", r.ID, r.graph, f.order, key(r.order))
 		}
 	}
 	// Orders come in force as they were written.
@@ -287,15 +288,15 @@ func (p *plan) check(runs []run) (graphs, orders int) {
 		}
 	}
 	// A call that begins after another has ended runs on no older graph.
-	ends := slices.SortedFunc(slices.Values(runs), func(a, b run) int { return a.end.Compare(b.end) })
-	slices.SortFunc(runs, func(a, b run) int { return cmp.Or(a.begin.Compare(b.begin), cmp.Compare(a.id, b.id)) })
+	ends := slices.SortedFunc(slices.Values(runs), func(a, b run) int { return a.End.Compare(b.End) })
+	slices.SortFunc(runs, func(a, b run) int { return cmp.Or(a.Begin.Compare(b.Begin), cmp.Compare(a.ID, b.ID)) })
 	newest, i := uint64(0), 0
 	for _, r := range runs {
-		for ; ends[i].end.Before(r.begin); i++ {
+		for ; ends[i].End.Before(r.Begin); i++ {
 			newest = max(newest, ends[i].graph)
 		}
 		if r.graph < newest {
-			p.t.Errorf("%s: ran on graph %d, which %d had replaced", r.id, r.graph, newest)
+			p.t.Errorf("%s: ran on graph %d, which %d had replaced", r.ID, r.graph, newest)
 		}
 	}
 	return len(facts), len(seen)
@@ -304,7 +305,7 @@ func (p *plan) check(runs []run) (graphs, orders int) {
 // explain asks the program for a call's record.
 func (p *plan) explain(server *rig.Server, r run) {
 	p.t.Helper()
-	cmd := exec.CommandContext(p.t.Context(), rig.Spillway(p.t), "explain", "--json", "--profile", p.dir+"/", r.id)
+	cmd := exec.CommandContext(p.t.Context(), rig.Spillway(p.t), "explain", "--json", "--profile", p.dir+"/", r.ID)
 	cmd.Env = []string{"HOME=" + p.dir, "GORACE=atexit_sleep_ms=0"}
 	var rec record.Request
 	if out, err := cmd.Output(); err != nil || json.Unmarshal(out, &rec) != nil || rec.Graph != r.graph {

@@ -8,6 +8,7 @@ import (
 
 	"spillway/host/state/record"
 	"spillway/sdk"
+	"spillway/tests/internal/caller"
 )
 
 // TestCallerLeaves is B12: the vendor is told at once, before the first content
@@ -19,13 +20,13 @@ func TestCallerLeaves(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			s := play(t, scaled().but(settings{"failureThreshold": 1, "budget": settings{"firstContentMs": 20_000, "idleMs": 20_000}}), primary(tt.script), fallback("ok"))
+			s := play(t, caller.Chat, scaled().but(settings{"failureThreshold": 1, "budget": settings{"firstContentMs": 20_000, "idleMs": 20_000}}), primary(tt.script), fallback("ok"))
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			begun, ended := make(chan struct{}), make(chan struct{})
 			go func() {
 				defer close(ended)
-				if resp, err := s.post(ctx, body(large)); err == nil {
+				if resp, err := caller.Post(ctx, http.DefaultClient, s.URL, s.speaks, s.question(large)); err == nil {
 					close(begun)
 					<-ctx.Done()
 					resp.Body.Close()
@@ -70,7 +71,7 @@ func TestDeadlines(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			const deadline = 4 * time.Second
-			s := play(t, scaled().but(settings{"failureThreshold": 1, "budget": settings{
+			s := play(t, caller.Chat, scaled().but(settings{"failureThreshold": 1, "budget": settings{
 				"deadlineMs": deadline.Milliseconds(), "firstContentMs": 60_000,
 			}}), primary("hang"), fallback(tt.fallback))
 			r := s.ask(large)
@@ -79,10 +80,10 @@ func TestDeadlines(t *testing.T) {
 			} else {
 				s.served(r, "fallback")
 			}
-			if r.took > deadline+2*time.Second {
-				t.Errorf("the call took %s, want %s", r.took, deadline)
+			if r.Took() > deadline+2*time.Second {
+				t.Errorf("the call took %s, want %s", r.Took(), deadline)
 			}
-			rec := s.record(r.id, tt.outcome, tt.attempts...)
+			rec := s.record(r.ID, tt.outcome, tt.attempts...)
 			if f := rec.Failure; f != nil && f.Code != sdk.CodeTimeout {
 				t.Errorf("failure: %+v", f)
 			}

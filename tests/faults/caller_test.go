@@ -1,120 +1,46 @@
 package faults
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"sync"
 	"time"
+
+	"spillway/tests/internal/caller"
 )
 
 // reply is what a caller got.
-type reply struct {
-	id     string // of the request
-	status int
-	header http.Header
-	body   string // of an answer that is no stream
-	took   time.Duration
-	err    error // how the connection broke off
-
-	text    string
-	model   string
-	finish  string
-	usage   int // tokens of the answer
-	done    bool
-	problem string // of the error event
-}
+type reply struct{ caller.Answer }
 
 // hangs is longer than any call of a scenario takes.
 const hangs = 90 * time.Second
 
-// body is a streamed request of the chat dialect.
-func body(route string) string {
-	return fmt.Sprintf(`{"model":%q,"stream":true,"stream_options":{"include_usage":true},"messages":[{"role":"user","content":"go"}]}`, route)
+// question is a streamed request.
+func (s *scene) question(route string) string {
+	return s.speaks.Body(caller.Question{Model: route})
 }
 
 // ask makes a streamed call.
 func (s *scene) ask(route string) reply {
 	s.t.Helper()
-	return s.askWith(s.t.Context(), body(route))
+	return s.askWith(s.t.Context(), s.question(route))
 }
 
-// askWith makes a call.
-func (s *scene) askWith(ctx context.Context, body string) (r reply) {
+// askWith makes a call. No answer may hang or break a rule of its dialect.
+func (s *scene) askWith(ctx context.Context, body string, header ...string) reply {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(ctx, hangs)
 	defer cancel()
-	began := time.Now()
-	defer func() {
-		r.took = time.Since(began)
-		if errors.Is(r.err, context.DeadlineExceeded) {
-			s.t.Errorf("a call hung: %+v", r)
-		}
-	}()
-	var resp *http.Response
-	if resp, r.err = s.post(ctx, body); r.err != nil {
-		return r
+	r := reply{caller.Ask(ctx, http.DefaultClient, s.URL, s.speaks, body, header...)}
+	if errors.Is(r.Err, context.DeadlineExceeded) {
+		s.t.Errorf("a call hung: %+v", r)
+	} else if r.Broken != nil {
+		s.t.Errorf("the answer breaks its dialect: %v", r.Broken)
 	}
-	defer resp.Body.Close()
-	r.status, r.header, r.id = resp.StatusCode, resp.Header, resp.Header.Get("X-Spillway-Request-Id")
-	if !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
-		var b []byte
-		b, r.err = io.ReadAll(resp.Body)
-		r.body = string(b)
-		return r
-	}
-	r.read(resp.Body)
 	return r
-}
-
-// post sends a request and returns when the answer has begun.
-func (s *scene) post(ctx context.Context, body string) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL+"/v1/chat/completions", strings.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	req.Header.Set("Content-Type", "application/json")
-	return http.DefaultClient.Do(req)
-}
-
-// read takes in a stream.
-func (r *reply) read(body io.Reader) {
-	lines := bufio.NewScanner(body)
-	for lines.Scan() {
-		data, ok := strings.CutPrefix(lines.Text(), "data: ")
-		if !ok {
-			continue
-		}
-		if data == "[DONE]" {
-			r.done = true
-			continue
-		}
-		var chunk struct {
-			Model   string
-			Choices []struct {
-				Delta  struct{ Content string }
-				Finish string `json:"finish_reason"`
-			}
-			Usage struct {
-				Output int `json:"completion_tokens"`
-			}
-			Error json.RawMessage
-		}
-		if r.err = json.Unmarshal([]byte(data), &chunk); r.err != nil {
-			return
-		}
-		r.model, r.usage, r.problem = chunk.Model, max(r.usage, chunk.Usage.Output), string(chunk.Error)
-		for _, c := range chunk.Choices {
-			r.text += c.Delta.Content
-			r.finish += c.Finish
-		}
-	}
-	r.err = lines.Err()
 }
 
 // whole is the answer of one vendor.
@@ -129,12 +55,12 @@ func whole(vendor string) string {
 // from is the vendor whose whole answer r is, with its end and its usage; else it
 // says what r is.
 func (r reply) from() string {
-	_, vendor, _ := strings.Cut(r.text, "@")
+	_, vendor, _ := strings.Cut(r.Text, "@")
 	vendor, _, _ = strings.Cut(vendor, " ")
-	if r.err == nil && r.status == http.StatusOK && r.text == whole(vendor) && r.finish == "stop" && r.done && r.usage == answerTokens {
+	if r.Whole() && r.Text == whole(vendor) && r.Stop == "stop" && r.Output == answerTokens {
 		return vendor
 	}
-	return fmt.Sprintf("no whole answer: %+v", r)
+	return fmt.Sprintf("no whole answer: %+v", r.Answer)
 }
 
 // served checks that r is the whole answer of a vendor.
@@ -145,13 +71,11 @@ func (s *scene) served(r reply, vendor string) {
 	}
 }
 
-// refused checks that r is an error of the chat dialect with a status and a
-// message that begins so.
+// refused checks that r is an error with a status and a message that begins so.
 func (s *scene) refused(r reply, status int, message string) {
 	s.t.Helper()
-	var e struct{ Error struct{ Message string } }
-	if err := json.Unmarshal([]byte(r.body), &e); err != nil || r.status != status || !strings.HasPrefix(e.Error.Message, message) {
-		s.t.Errorf("answer: got %+v, want status %d and the message %q", r, status, message)
+	if r.Err != nil || r.Status != status || !strings.HasPrefix(r.Problem, message) {
+		s.t.Errorf("answer: got %+v, want status %d and the message %q", r.Answer, status, message)
 	}
 }
 

@@ -1,201 +1,218 @@
 package faults
 
 import (
+	"cmp"
 	"fmt"
-	"net/http"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
-	"spillway/host/state/record"
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"spillway/tests/internal/caller"
 )
 
-// TestFailoverBench plays the scenarios of the public Failover Bench in which an
-// answer has not begun.
+// TestFailoverBench plays the scenarios of the public Failover Bench in each
+// dialect, the vendors speaking that of the caller.
 func TestFailoverBench(t *testing.T) {
-	for _, tt := range []struct {
-		name     string
-		primary  string // its script
-		settings settings
-		from     string
-		calls    []string // that reached the vendors
-		outcome  record.Outcome
-		attempts []string
-		against  []string        // what stands against whom afterwards
-		within   time.Duration   // of the whole call, 0: no bound
-		after    []time.Duration // at the earliest after the call's begin, of the primary's calls
-	}{
-		{
-			name: "S01 limit that states a short time", primary: "429 retry-after=0.4; ok",
-			from: "primary", calls: []string{"primary 2"},
-			outcome:  record.OKAfterRetry,
-			attempts: []string{"primary primary/large RATE_LIMIT > wait", "retry primary/large ok"},
-			after:    []time.Duration{0, 360 * time.Millisecond},
-		},
-		{
-			name: "S02 limit for ever that states nothing", primary: "429",
-			from: "fallback", calls: []string{"primary 1", "fallback 1"},
-			outcome:  record.OKAfterFallback,
-			attempts: []string{"primary primary/large RATE_LIMIT > fallback", "fallback fallback/small ok"},
-			against:  []string{"primary#key-of-primary/large open RATE_LIMIT", "primary/large open RATE_LIMIT"},
-		},
-		{
-			name: "S03 one 500", primary: "500; ok",
-			from: "primary", calls: []string{"primary 2"},
-			outcome:  record.OKAfterRetry,
-			attempts: []string{"primary primary/large SERVER > retry", "retry primary/large ok"},
-		},
-		{
-			name: "S04 503 for ever", primary: "503",
-			from: "fallback", calls: []string{"primary 2", "fallback 1"},
-			outcome:  record.OKAfterFallback,
-			attempts: []string{"primary primary/large OVERLOADED > retry", "retry primary/large OVERLOADED > fallback", "fallback fallback/small ok"},
-			against:  []string{"primary/large closed OVERLOADED"}, // one request counts once
-		},
-		{
-			name: "S05 reset before any byte", primary: "reset; ok",
-			from: "primary", calls: []string{"primary 2"},
-			outcome:  record.OKAfterRetry,
-			attempts: []string{"primary primary/large TRANSPORT > retry", "retry primary/large ok"},
-		},
-		{
-			name: "S06 silence", primary: "hang",
-			from: "fallback", calls: []string{"primary 1", "fallback 1"}, within: 5 * time.Second,
-			outcome:  record.OKAfterFallback,
-			attempts: []string{"primary primary/large TIMEOUT > fallback", "fallback fallback/small ok"},
-			against:  []string{"primary/large closed TIMEOUT"},
-		},
-		{
-			name: "S07 headers, then silence", primary: "slow=4s",
-			from: "fallback", calls: []string{"primary 1", "fallback 1"}, within: 3 * time.Second,
-			outcome:  record.OKAfterFallback,
-			attempts: []string{"primary primary/large TIMEOUT > fallback", "fallback fallback/small ok"},
-			against:  []string{"primary/large closed TIMEOUT"},
-		},
-		{
-			// The two seconds that usage may take to follow the end are the host's,
-			// and not scaled.
-			name: "S11 no terminator", primary: "nodone",
-			from: "primary", calls: []string{"primary 1"}, within: 8 * time.Second,
-			outcome:  record.OK,
-			attempts: []string{"primary primary/large ok"},
-		},
-		{
-			name: "S16 503 for ever, and the model's name", primary: "503",
-			settings: settings{"failureThreshold": 1},
-			from:     "fallback", calls: []string{"primary 1", "fallback 1"},
-			outcome:  record.OKAfterFallback,
-			attempts: []string{"primary primary/large OVERLOADED > fallback", "fallback fallback/small ok"},
-			against:  []string{"primary/large open OVERLOADED"},
-		},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			s := play(t, scaled().but(tt.settings), primary(tt.primary), fallback("ok"))
-			began := time.Now()
-			r := s.ask(large)
-			s.served(r, tt.from)
-			if model := map[string]string{"primary": "large", "fallback": "small"}[tt.from]; r.model != model {
-				t.Errorf("model: the answer names %q, want %q", r.model, model)
-			}
-			if tt.within > 0 && r.took > tt.within {
-				t.Errorf("the call took %s, want at most %s", r.took, tt.within)
-			}
-			s.asked(tt.calls...)
-			for i, c := range s.vendors.Vendor("primary").Calls() {
-				if i < len(tt.after) && c.Time.Sub(began) < tt.after[i] {
-					t.Errorf("call %d came after %s, want %s at the earliest", i+1, c.Time.Sub(began), tt.after[i])
-				}
-			}
-			s.record(r.id, tt.outcome, tt.attempts...)
-			s.stands(tt.against...)
-		})
+	p := pace(5)
+	if *scorecard {
+		p = 1
+	}
+	for _, sc := range scenarios() {
+		for _, d := range caller.Dialects() {
+			t.Run(fmt.Sprintf("%s %s %s %s", sc.id, sc.name, cmp.Or(sc.setting, "default"), d), func(t *testing.T) {
+				t.Parallel()
+				r := &row{t: t, scenario: sc, pace: p, dialect: d, grade: failed}
+				defer played.add(r)
+				r.play()
+			})
+		}
 	}
 }
 
-// TestRefusalsOfCallers: what is wrong with the request is told as the vendor
-// told it, after one call, and stands against nobody.
-func TestRefusalsOfCallers(t *testing.T) {
-	for _, tt := range []struct {
-		name     string
-		script   string
-		message  string // of the vendor
-		attempts []string
-	}{
-		{
-			name: "S12 too long, and nobody has a larger window", script: "overflow",
-			message:  "Your input exceeds the context window of this model. Please adjust your input and try again.",
-			attempts: []string{"primary primary/large CONTEXT_WINDOW_EXCEEDED > stop"},
-		},
-		{
-			name: "S13 refused for its content", script: "policy",
-			message:  "Your request was rejected as a result of our safety system.",
-			attempts: []string{"primary primary/large POLICY > stop"},
-		},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			s := play(t, scaled(), primary(tt.script), fallback("ok"))
-			r := s.ask(large)
-			s.refused(r, 400, tt.message)
-			s.asked("primary 1")
-			s.record(r.id, record.FailedClean, tt.attempts...)
-			s.stands()
-		})
+// row is a scenario in one dialect.
+type row struct {
+	scenario
+	t       *testing.T
+	pace    pace
+	dialect caller.Dialect
+	s       *scene
+
+	broken, odd bool          // a rule does not hold; we do what we do not mean to
+	took        time.Duration // to the answer
+	grade       grade
+}
+
+// must reports a broken rule.
+func (r *row) must(ok bool, format string, args ...any) {
+	r.t.Helper()
+	if !ok {
+		r.broken = true
+		r.t.Errorf(format, args...)
 	}
 }
 
-// TestLargerWindow is S12 with a fallback that declares a larger window.
-func TestLargerWindow(t *testing.T) {
-	t.Parallel()
-	s, _ := stage(t, primary("overflow"), fallback("ok"))
-	s = s.serve(s.row("primary", "{id: large, context: 8000}", "key-of-primary") + s.row("fallback", "{id: small, context: 200000}", "key-of-fallback") + scaled().row(t))
-	r := s.ask(large)
-	s.served(r, "fallback")
-	s.asked("primary 1", "fallback 1")
-	s.record(r.id, record.OKAfterFallback, "primary primary/large CONTEXT_WINDOW_EXCEEDED > fallback", "fallback fallback/small ok")
-	s.stands()
+// should reports what differs from what we mean to do.
+func (r *row) should(what, diff string) {
+	r.t.Helper()
+	if diff != "" {
+		r.odd = true
+		r.t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
 }
 
-// TestRecovery is S15: the primary is down for 60 s, one request comes every 4 s,
-// twenty in all. Each is served, one at a time looks whether the primary is back,
-// and within 30 s of its recovery it serves again. All of it at a tenth; it has the
-// machine to itself, since a probe's lease has a margin that does not scale.
-func TestRecovery(t *testing.T) {
-	const down, every, requests, back = 6 * time.Second, 400 * time.Millisecond, 20, 3 * time.Second
-	s := play(t, scaled().but(settings{"cooldownMs": 1_500, "transientCooldownMs": 500}), primary("ok"), fallback("ok"))
+// play plays the scenario and grades it.
+func (r *row) play() {
+	r.stage()
+	rescued := false
+	if r.outage {
+		rescued = r.recovers()
+	} else {
+		rescued = r.one()
+	}
+	switch {
+	case r.broken:
+		r.grade = failed
+	case !rescued:
+		r.grade = safe
+	case r.odd:
+		r.grade = partial
+	default:
+		r.grade = passed
+	}
+}
+
+func (r *row) stage() {
+	first, second := primary(r.pace.script(r.primary)), fallback("ok")
+	second.NoPrefill = r.noPrefill
+	s, rows := stage(r.t, r.dialect, first, second)
+	switch {
+	case r.windows:
+		rows = s.row(r.dialect, "primary", "{id: large, context: 8000}", "key-of-primary") +
+			s.row(r.dialect, "fallback", "{id: small, context: 200000}", "key-of-fallback")
+	case r.foreign:
+		rows = s.row(r.dialect, "primary", "large", "key-of-primary") + s.row(other(r.dialect), "fallback", "small", "key-of-fallback")
+	}
+	with := r.pace.settings()
+	if r.buffer {
+		with["stream"] = "buffer"
+	}
+	r.s = s.serve(rows + with.row(r.t))
+}
+
+// other is another dialect.
+func other(d caller.Dialect) caller.Dialect {
+	all := caller.Dialects()
+	return all[(slices.Index(all, d)+1)%len(all)]
+}
+
+// one makes the scenario's call and reports whether the caller got what it should.
+func (r *row) one() (rescued bool) {
+	s := r.s
+	got := s.ask(large)
+	r.took = got.Took()
+	rescued = r.answers(got)
+	if limit := r.pace.of(r.within); r.within > 0 {
+		r.must(r.took <= limit+slack, "the call took %s, want at most %s", r.took, limit)
+	}
+	calls := s.upstream()
+	r.must(len(calls) <= cmp.Or(r.most, 6), "%d calls reached the primary", len(calls))
+	for i, c := range calls {
+		if i < len(r.after) {
+			r.must(c.Time.Sub(got.Begin) >= r.pace.of(r.after[i]), "call %d came after %s, want %s at the earliest",
+				i+1, c.Time.Sub(got.Begin), r.pace.of(r.after[i]))
+		}
+	}
+	if r.then != "" {
+		after := s.ask(large)
+		r.must(after.from() == r.then, "a call right after it: %s", after.from())
+	}
+	r.should("calls that reached vendors", gocmp.Diff(r.calls, s.calls()))
+	_, diff := s.recorded(got.ID, r.outcome, r.attempts...)
+	r.should("record", diff)
+	against := r.against
+	if r.dialect == caller.Messages && r.messages != nil {
+		against = r.messages
+	}
+	r.should("what stands against whom", s.standing(against...))
+	return rescued
+}
+
+// answers judges an answer. One that is not what it should be may be a clean error
+// all the same.
+func (r *row) answers(got reply) (rescued bool) {
+	if r.refused != "" {
+		want := refusals[author(r.dialect)][r.refused]
+		r.must(got.Refused() && got.Status == 400 && strings.HasPrefix(got.Problem, want), "answer: got %+v, want the refusal %q", got.Answer, want)
+		return true
+	}
+	if r.from != "" && got.from() == r.from {
+		model := map[string]string{"primary": "large", "fallback": "small"}[r.from]
+		r.must(got.Model == model, "the answer names the model %q, want %q", got.Model, model)
+		return true
+	}
+	clean := got.Refused() || got.Cut() && strings.HasPrefix(whole("primary"), got.Text)
+	r.must(clean, "answer: neither whole nor a clean error: %+v", got.Answer)
+	if r.from != "" || len(strings.Fields(got.Text)) != r.cut {
+		r.must(false, "answer: got %+v", got.Answer)
+	}
+	return false
+}
+
+// refusals are what the dialects' authors say.
+var refusals = map[string]map[string]string{
+	"openai": {
+		"overflow": "Your input exceeds the context window of this model. Please adjust your input and try again.",
+		"policy":   "Your request was rejected as a result of our safety system.",
+	},
+	"anthropic": {
+		"overflow": "prompt is too long: 208310 tokens > 200000 maximum",
+		"policy":   "Output blocked by content filtering policy",
+	},
+}
+
+// recovers is S15: one request comes every 4 s, twenty in all. Each is served, one
+// at a time looks whether the primary is back, and within 30 s of its recovery it
+// serves again.
+func (r *row) recovers() (rescued bool) {
+	s, down, back := r.s, r.pace.of(time.Minute), r.pace.of(30*time.Second)
+	s.script("primary", r.pace.script(r.primary)) // its time begins now
 	began := time.Now()
-	s.script("primary", fmt.Sprintf("503*%s; ok", down))
-	tick := time.NewTicker(every)
+	tick := time.NewTicker(r.pace.of(4 * time.Second))
 	defer tick.Stop()
+	rescued = true
 	var first time.Time // when the primary served again
-	for range requests {
-		switch from := s.ask(large).from(); {
+	for range 20 {
+		got := s.ask(large)
+		r.took = max(r.took, got.Took())
+		switch from := got.from(); {
 		case from == "primary" && first.IsZero():
 			first = time.Now()
 		case from == "primary":
 		case from != "fallback":
-			t.Errorf("not served: %s", from)
+			rescued = false
+			r.must(got.Refused(), "not served: %s", from)
 		case !first.IsZero():
-			t.Error("served by the fallback again")
+			r.must(false, "served by the fallback again")
 		}
 		<-tick.C
 	}
-	if took := first.Sub(began.Add(down)); first.IsZero() || took > back {
-		t.Errorf("the primary served again %s after its recovery, want %s at most", took, back)
-	}
+	took := first.Sub(began.Add(down))
+	r.must(!first.IsZero() && took <= back, "the primary served again %s after its recovery, want %s at most", took, back)
 	calls, refused := s.upstream(), 0
 	for i, c := range calls {
-		if i > 0 && c.Time.Before(calls[i-1].End) {
-			t.Errorf("call %d began before call %d had ended", i+1, i)
-		}
-		if c.Status == http.StatusServiceUnavailable {
+		r.must(i == 0 || !c.Time.Before(calls[i-1].End), "call %d began before call %d had ended", i+1, i)
+		if c.Status == 503 {
 			refused++
 		}
 	}
 	// The first request asks twice and the second trips the route. Somebody looks
-	// after 0.5 s, 1 s, and then each 1.5 s.
+	// after 5 s, 10 s, and then each 15 s.
 	if refused > 8 {
-		t.Errorf("the primary was asked %d times while it was down", refused)
+		r.should("calls while the primary was down", fmt.Sprintf("-at most 8\n+%d", refused))
 	}
-	s.stands()
+	r.should("what stands against whom", s.standing())
+	return rescued
 }

@@ -9,6 +9,7 @@ import (
 
 	"spillway/host/sim"
 	"spillway/host/state/record"
+	"spillway/tests/internal/caller"
 )
 
 // TestHalts is B06 and B07: a vendor that wants money or cannot be reached is
@@ -26,7 +27,7 @@ func TestHalts(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			s := play(t, scaled().but(settings{"halts": settings{"cooldownMs": first.Milliseconds(), "maxCooldownMs": most.Milliseconds()}}),
+			s := play(t, caller.Chat, scaled().but(settings{"halts": settings{"cooldownMs": first.Milliseconds(), "maxCooldownMs": most.Milliseconds()}}),
 				pool(tt.script, "large", "medium"), fallback("ok"))
 			failed := fmt.Sprintf("%s > fallback", tt.code)
 			halt := first
@@ -51,7 +52,7 @@ func TestHalts(t *testing.T) {
 				if trip > 1 {
 					kind = "probe"
 				}
-				s.record(first.id, record.OKAfterFallback, kind+" primary/large "+failed, "fallback fallback/small ok")
+				s.record(first.ID, record.OKAfterFallback, kind+" primary/large "+failed, "fallback fallback/small ok")
 				s.over("primary")
 				halt = min(2*halt, most)
 			}
@@ -83,36 +84,36 @@ func TestNames(t *testing.T) {
 	}
 	t.Run("another vendor answers", func(t *testing.T) {
 		t.Parallel()
-		s, rows := stage(t, fallback("ok"))
+		s, rows := stage(t, caller.Chat, fallback("ok"))
 		s = s.serve(lost("primary") + strings.ReplaceAll(rows, s.vendors.Vendor("fallback").URL(), far(s.vendors.Vendor("fallback").URL())) + scaled().row(t))
 		r := s.ask(large)
 		s.served(r, "fallback")
-		s.record(r.id, record.OKAfterFallback, "primary primary/large TRANSPORT > fallback", "fallback fallback/small ok")
+		s.record(r.ID, record.OKAfterFallback, "primary primary/large TRANSPORT > fallback", "fallback fallback/small ok")
 		s.stands("primary open TRANSPORT")
 		r = s.ask(large)
 		s.served(r, "fallback")
-		s.record(r.id, record.OKAfterFallback, "fallback fallback/small ok")
+		s.record(r.ID, record.OKAfterFallback, "fallback fallback/small ok")
 	})
 	t.Run("only this machine answers", func(t *testing.T) {
 		t.Parallel()
-		s, rows := stage(t, fallback("ok"))
+		s, rows := stage(t, caller.Chat, fallback("ok"))
 		s = s.serve(lost("primary", "other") + rows + scaled().but(settings{"priority": []string{large, "other/large", small}}).row(t))
 		for range 3 {
 			r := s.ask(large)
 			s.served(r, "fallback")
-			s.record(r.id, record.OKAfterFallback,
+			s.record(r.ID, record.OKAfterFallback,
 				"primary primary/large TRANSPORT > failover", "failover other/large TRANSPORT > fallback", "fallback fallback/small ok")
 		}
 		s.stands()
 	})
 	t.Run("nothing answers", func(t *testing.T) {
 		t.Parallel()
-		s, _ := stage(t, sim.Vendor{Name: "unused"})
+		s, _ := stage(t, caller.Chat, sim.Vendor{Name: "unused"})
 		s = s.serve(lost("primary", "other") + scaled().but(settings{"priority": []string{large, "other/large"}}).row(t))
 		for range 3 {
 			r := s.ask(large)
 			s.refused(r, http.StatusServiceUnavailable, "")
-			rec := s.record(r.id, record.FailedClean, "primary primary/large TRANSPORT > failover", "failover other/large TRANSPORT > stop")
+			rec := s.record(r.ID, record.FailedClean, "primary primary/large TRANSPORT > failover", "failover other/large TRANSPORT > stop")
 			if rec.Failure == nil || rec.Failure.Code != "LOCAL_NETWORK" {
 				t.Errorf("failure: got %+v, want LOCAL_NETWORK", rec.Failure)
 			}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"spillway/host/sim"
+	"spillway/tests/internal/caller"
 )
 
 // TestHints is B23: every form in which a vendor says when to come back. No
@@ -38,7 +39,7 @@ func TestHints(t *testing.T) {
 	for i, f := range forms {
 		vendors = append(vendors, sim.Vendor{Name: fmt.Sprintf("form-%d", i), Models: []string{"large"}, Script: "429 " + f.header})
 	}
-	s := play(t, settings{"priority": []string{small}}, vendors...)
+	s := play(t, caller.Chat, settings{"priority": []string{small}}, vendors...)
 	for i, f := range forms {
 		v := s.vendors.Vendor(fmt.Sprintf("form-%d", i))
 		began := time.Now()

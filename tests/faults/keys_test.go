@@ -13,6 +13,7 @@ import (
 	"spillway/host/sim"
 	"spillway/host/state"
 	"spillway/host/state/record"
+	"spillway/tests/internal/caller"
 )
 
 // pool is a primary with several keys.
@@ -28,10 +29,10 @@ func TestRevokedKey(t *testing.T) {
 	t.Parallel()
 	revoked := sim.Fingerprint("key-a")
 	// Three keys by turns: the first request takes the first one.
-	s := play(t, scaled(), pool("key="+revoked+" => invalid-key\nok", "large", "medium"), fallback("ok"))
+	s := play(t, caller.Chat, scaled(), pool("key="+revoked+" => invalid-key\nok", "large", "medium"), fallback("ok"))
 	r := s.ask(large)
 	s.served(r, "primary")
-	s.record(r.id, record.OKAfterFailover, "primary primary/large INVALID_CREDENTIAL > failover", "failover primary/large ok")
+	s.record(r.ID, record.OKAfterFailover, "primary primary/large INVALID_CREDENTIAL > failover", "failover primary/large ok")
 	s.stands("primary#key-a open INVALID_CREDENTIAL")
 	for range 6 {
 		s.served(s.ask("primary/medium"), "primary")
@@ -59,7 +60,7 @@ func TestRateLimitOfAllKeys(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			s := play(t, scaled().but(settings{
+			s := play(t, caller.Chat, scaled().but(settings{
 				"priority": tt.priority, "halts": settings{"rateMs": 2_000}, "budget": settings{"maxWaits": -1},
 			}), pool("429", "large", "medium"), fallback("ok"))
 			attempts := []string{
@@ -72,8 +73,8 @@ func TestRateLimitOfAllKeys(t *testing.T) {
 					return
 				}
 				s.refused(r, http.StatusServiceUnavailable, "")
-				if wait, err := strconv.Atoi(r.header.Get("Retry-After")); err != nil || wait < 1 || wait > 2 {
-					t.Errorf("Retry-After: got %q, want 1 or 2", r.header.Get("Retry-After"))
+				if wait, err := strconv.Atoi(r.Header.Get("Retry-After")); err != nil || wait < 1 || wait > 2 {
+					t.Errorf("Retry-After: got %q, want 1 or 2", r.Header.Get("Retry-After"))
 				}
 			}
 			outcome := record.FailedClean
@@ -85,7 +86,7 @@ func TestRateLimitOfAllKeys(t *testing.T) {
 			}
 			r := s.ask(large)
 			check(r)
-			s.record(r.id, outcome, attempts...)
+			s.record(r.ID, outcome, attempts...)
 			s.stands("primary/large open RATE_LIMIT", "primary#key-a/large open RATE_LIMIT", "primary#key-b/large open RATE_LIMIT", "primary#key-c/large open RATE_LIMIT")
 			for range 5 {
 				check(s.ask(large))
@@ -105,7 +106,7 @@ func TestRateLimitOfAllKeys(t *testing.T) {
 // and changes nothing of what is known of anybody.
 func TestMalformedRequest(t *testing.T) {
 	t.Parallel()
-	s := play(t, scaled().but(settings{"priority": []string{"primary/a", "primary/b", "primary/c", small}, "cooldownMs": 60_000}),
+	s := play(t, caller.Chat, scaled().but(settings{"priority": []string{"primary/a", "primary/b", "primary/c", small}, "cooldownMs": 60_000}),
 		pool("model=down => model-gone\nok", "a", "b", "c", "down"), fallback("ok"))
 	s.served(s.ask("primary/down"), "primary")
 	s.stands("primary/down open MODEL_UNAVAILABLE")
@@ -120,7 +121,7 @@ func TestMalformedRequest(t *testing.T) {
 		_, all := s.many(4, func() reply { return s.ask("primary/" + model) })
 		for _, r := range all {
 			s.refused(r, http.StatusBadRequest, "")
-			s.record(r.id, record.FailedClean, "primary primary/"+model+" INVALID_REQUEST > stop")
+			s.record(r.ID, record.FailedClean, "primary primary/"+model+" INVALID_REQUEST > stop")
 		}
 	}
 	if got := len(s.upstream()) - calls; got != 12 {

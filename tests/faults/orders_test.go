@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"spillway/host/story"
+	"spillway/tests/internal/caller"
 	"spillway/tests/internal/rig"
 )
 
@@ -76,18 +77,18 @@ func TestClear(t *testing.T) {
 // begins.
 func TestDrain(t *testing.T) {
 	t.Parallel()
-	s := play(t, scaled(), primary("tool"), fallback("ok"))
+	s := play(t, caller.Chat, scaled(), primary("tool"), fallback("ok"))
 	const tools = `"tools":[{"type":"function","function":{"name":"look","parameters":{"type":"object"}}}]`
 	const asks = `{"model":"primary/large","stream":true,"stream_options":{"include_usage":true},"prompt_cache_key":"loop",` + tools + `,"messages":[{"role":"user","content":"go"}`
 	const loop = asks + `,{"role":"assistant","tool_calls":[{"id":"c1","type":"function","function":{"name":"look","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":"seen"}]}`
-	if r := s.askWith(t.Context(), asks+"]}"); r.finish != "tool_calls" {
+	if r := s.askWith(t.Context(), asks+"]}"); r.Stop != "tool_calls" {
 		t.Fatalf("got %+v, want a tool call", r)
 	}
 	s.script("primary", "ok tokens=60")
 	s.order("drain", large)
 	s.served(s.ask(large), "fallback")
 	// A simulated vendor answers a tool's result by saying what it was.
-	if r := s.askWith(t.Context(), loop); !strings.HasPrefix(r.text, "The tool told primary: seen") || r.finish != "stop" || !r.done {
+	if r := s.askWith(t.Context(), loop); !strings.HasPrefix(r.Text, "The tool told primary: seen") || r.Stop != "stop" || !r.Whole() {
 		t.Errorf("the loop went on as %+v, want it served by primary", r)
 	}
 }

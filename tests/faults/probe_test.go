@@ -12,12 +12,13 @@ import (
 
 	"spillway/host/state/record"
 	"spillway/sdk"
+	"spillway/tests/internal/caller"
 )
 
 // tripped is a scene whose primary is out with its first trip.
 func tripped(t *testing.T, changes settings) *scene {
 	t.Helper()
-	s := play(t, scaled().but(settings{"failureThreshold": 1}).but(changes), primary("503"), fallback("ok"))
+	s := play(t, caller.Chat, scaled().but(settings{"failureThreshold": 1}).but(changes), primary("503"), fallback("ok"))
 	r := s.ask(large)
 	s.served(r, "fallback")
 	s.stands("primary/large open OVERLOADED")
@@ -39,7 +40,7 @@ func TestOneProbe(t *testing.T) {
 	s.asked("primary 2", "fallback 50")
 	for _, r := range all {
 		if r.from() == "primary" {
-			s.record(r.id, record.OK, "probe primary/large ok")
+			s.record(r.ID, record.OK, "probe primary/large ok")
 		}
 	}
 	s.stands()
@@ -50,7 +51,7 @@ func TestOneProbe(t *testing.T) {
 func TestProbeEnds(t *testing.T) {
 	begun := func(ctx context.Context, s *scene) <-chan reply {
 		done := make(chan reply, 1)
-		go func() { done <- s.askWith(ctx, body(large)) }()
+		go func() { done <- s.askWith(ctx, s.question(large)) }()
 		s.arrived(2)
 		return done
 	}
@@ -95,7 +96,7 @@ func TestProbeEnds(t *testing.T) {
 // ends well after it proves nothing.
 func TestLateSuccess(t *testing.T) {
 	t.Parallel()
-	s := play(t, scaled().but(settings{"failureThreshold": 1, "transientCooldownMs": 3_000}), primary("pause=10 for=1s; 503"), fallback("ok"))
+	s := play(t, caller.Chat, scaled().but(settings{"failureThreshold": 1, "transientCooldownMs": 3_000}), primary("pause=10 for=1s; 503"), fallback("ok"))
 	late := make(chan reply, 1)
 	go func() { late <- s.ask(large) }()
 	s.arrived(1)
@@ -114,7 +115,7 @@ func TestParallelFailures(t *testing.T) {
 		{"429", large}, {"503", large}, {"402", "primary"},
 	} {
 		t.Run(tt.script, func(t *testing.T) {
-			s := play(t, scaled().but(settings{"failureThreshold": 1, "budget": settings{"firstContentMs": 10_000}}), primary(tt.script+" after=500ms"), fallback("ok"))
+			s := play(t, caller.Chat, scaled().but(settings{"failureThreshold": 1, "budget": settings{"firstContentMs": 10_000}}), primary(tt.script+" after=500ms"), fallback("ok"))
 			from, _ := s.many(20, func() reply { return s.ask(large) })
 			if d := cmp.Diff(map[string]int{"fallback": 20}, from); d != "" {
 				t.Errorf("who served (-want +got):\n%s", d)
@@ -135,7 +136,7 @@ func TestParallelFailures(t *testing.T) {
 func TestSilentVendor(t *testing.T) {
 	t.Parallel()
 	const limit = 3 * time.Second
-	s := play(t, scaled().but(settings{"budget": settings{"firstContentMs": limit.Milliseconds()}}), primary("hang"), fallback("ok"))
+	s := play(t, caller.Chat, scaled().but(settings{"budget": settings{"firstContentMs": limit.Milliseconds()}}), primary("hang"), fallback("ok"))
 	early := make(chan reply, 2)
 	for i := range cap(early) {
 		go func() { early <- s.ask(large) }()

@@ -12,6 +12,7 @@ import (
 
 	"spillway/host/state/record"
 	"spillway/host/state/statetest"
+	"spillway/tests/internal/caller"
 	"spillway/tests/internal/rig"
 )
 
@@ -47,7 +48,7 @@ func (p pair) heard() {
 // onOneProfile are two processes that serve one profile folder.
 func onOneProfile(t *testing.T, with settings, script string) pair {
 	t.Helper()
-	first := play(t, with, primary(script), fallback("ok"))
+	first := play(t, caller.Chat, with, primary(script), fallback("ok"))
 	return pair{first, first.beside(rig.ServeProfile(t, first.Dir))}
 }
 
@@ -55,7 +56,7 @@ func onOneProfile(t *testing.T, with settings, script string) pair {
 func onOneRedis(t *testing.T, with settings, script string) (pair, *statetest.Redis) {
 	t.Helper()
 	server, row := rig.Redis(t)
-	s, rows := stage(t, primary(script), fallback("ok"))
+	s, rows := stage(t, caller.Chat, primary(script), fallback("ok"))
 	rows += row + with.row(t)
 	return pair{s.serve(rows), s.serve(rows)}, server
 }
@@ -83,7 +84,7 @@ func TestTwoProcesses(t *testing.T) {
 			p.heard()
 			r := p.second.ask(large)
 			p.second.served(r, "fallback")
-			p.second.record(r.id, record.OKAfterFallback, "fallback fallback/small ok")
+			p.second.record(r.ID, record.OKAfterFallback, "fallback fallback/small ok")
 			p.first.asked("primary 1", "fallback 2")
 
 			// The second process's callers come when its probe has had a second to

@@ -18,6 +18,7 @@ import (
 	"spillway/host/state/record"
 	"spillway/host/story"
 	"spillway/sdk"
+	"spillway/tests/internal/caller"
 	"spillway/tests/internal/rig"
 )
 
@@ -84,26 +85,27 @@ func fallback(script string) sim.Vendor {
 	return sim.Vendor{Name: "fallback", Models: []string{"small"}, Script: script}
 }
 
-// scene is vendors and a process that serves them.
+// scene is vendors, a process that serves them, and callers of one dialect.
 type scene struct {
 	*rig.Server
 	t       *testing.T
+	speaks  caller.Dialect // also the vendors, where a row does not say otherwise
 	vendors *sim.Server
 	names   *strings.Replacer // of keys, in the place of their fingerprints
 	client  *control.Client
 }
 
-// stage starts the vendors. They speak the chat dialect and play OpenAI's
-// refusals, and their answers are numbered words, so that a gap, a repetition or
-// two vendors in one answer are seen. It returns their rows of a profile.
-func stage(t *testing.T, vendors ...sim.Vendor) (s *scene, rows string) {
+// stage starts the vendors. They play the refusals of a dialect's author, and their
+// answers are numbered words, so that a gap, a repetition or two vendors in one
+// answer are seen. It returns their rows of a profile.
+func stage(t *testing.T, d caller.Dialect, vendors ...sim.Vendor) (s *scene, rows string) {
 	t.Helper()
 	var fingerprints []string
 	for i := range vendors {
 		v := &vendors[i]
 		v.Answer.Tokens, v.Answer.Numbered = answerTokens, true
 		if v.Like == "" {
-			v.Like = "openai"
+			v.Like = author(d)
 		}
 		if v.Keys == nil {
 			v.Keys = []string{"key-of-" + v.Name}
@@ -112,15 +114,23 @@ func stage(t *testing.T, vendors ...sim.Vendor) (s *scene, rows string) {
 			fingerprints = append(fingerprints, sim.Fingerprint(k), k)
 		}
 	}
-	s = &scene{t: t, names: strings.NewReplacer(fingerprints...)}
+	s = &scene{t: t, speaks: d, names: strings.NewReplacer(fingerprints...)}
 	if s.vendors = listening(t, vendors); s.vendors == nil {
 		t.Fatal("no free ports")
 	}
 	t.Cleanup(s.vendors.Close)
 	for i, e := range s.vendors.Vendors() {
-		rows += s.row(e.Name(), strings.Join(e.Models(), ", "), vendors[i].Keys...)
+		rows += s.row(d, e.Name(), strings.Join(e.Models(), ", "), vendors[i].Keys...)
 	}
 	return s, rows
+}
+
+// author is the vendor whose dialect it is.
+func author(d caller.Dialect) string {
+	if d == caller.Messages {
+		return "anthropic"
+	}
+	return "openai"
 }
 
 // listening starts vendors on ports that the system gives to nobody by itself:
@@ -139,10 +149,11 @@ func listening(t *testing.T, vendors []sim.Vendor) *sim.Server {
 	return nil
 }
 
-// row is a vendor's row of a profile.
-func (s *scene) row(vendor, models string, keys ...string) string {
-	return fmt.Sprintf("- {id: %s, name: provider-openai, config: {base_url: %s/v1, models: [%s], keys: [%s]}}\n",
-		vendor, s.vendors.Vendor(vendor).URL(), models, strings.Join(keys, ", "))
+// row is a profile's row of a vendor that is spoken to in a dialect.
+func (s *scene) row(d caller.Dialect, vendor, models string, keys ...string) string {
+	name := map[caller.Dialect]string{caller.Chat: "openai", caller.Responses: "responses", caller.Messages: "anthropic"}[d]
+	return fmt.Sprintf("- {id: %s, name: provider, config: {endpoints: {%s: %s/v1}, models: [%s], keys: [%s]}}\n",
+		vendor, name, s.vendors.Vendor(vendor).URL(), models, strings.Join(keys, ", "))
 }
 
 // serve runs a profile of the rows.
@@ -159,9 +170,9 @@ func (s *scene) beside(server *rig.Server) *scene {
 }
 
 // play starts vendors and serves them with settings.
-func play(t *testing.T, with settings, vendors ...sim.Vendor) *scene {
+func play(t *testing.T, d caller.Dialect, with settings, vendors ...sim.Vendor) *scene {
 	t.Helper()
-	s, rows := stage(t, vendors...)
+	s, rows := stage(t, d, vendors...)
 	return s.serve(rows + with.row(t))
 }
 
@@ -188,16 +199,21 @@ func (s *scene) until(what string, cond func() bool) {
 	}
 }
 
-// asked checks how often vendors were asked: "primary 2", "fallback 1".
-func (s *scene) asked(want ...string) {
-	s.t.Helper()
+// calls are how often vendors were asked: "primary 2", "fallback 1".
+func (s *scene) calls() []string {
 	var got []string
 	for _, e := range s.vendors.Vendors() {
 		if n := len(e.Calls()); n > 0 {
 			got = append(got, fmt.Sprintf("%s %d", e.Name(), n))
 		}
 	}
-	if d := cmp.Diff(want, got); d != "" {
+	return got
+}
+
+// asked checks how often vendors were asked.
+func (s *scene) asked(want ...string) {
+	s.t.Helper()
+	if d := cmp.Diff(want, s.calls()); d != "" {
 		s.t.Errorf("calls that reached vendors (-want +got):\n%s", d)
 	}
 }
@@ -247,24 +263,34 @@ func (s *scene) json(into any, args ...string) {
 	}
 }
 
-// record waits for the record of a request, "" for the last one, and checks its
-// outcome and attempts, each "KIND ROUTE ok" or "KIND ROUTE CODE > ACTION". What
-// is decided after a cancelled attempt is left out, for it may come too late.
-func (s *scene) record(id string, outcome record.Outcome, attempts ...string) record.Request {
+// recorded waits for the record of a request, "" for the last one, to tell of that
+// outcome and those attempts, each "KIND ROUTE ok" or "KIND ROUTE CODE > ACTION".
+// What is decided after a cancelled attempt is left out, for it may come too late.
+// It returns how the record differs, "" if it does not.
+func (s *scene) recorded(id string, outcome record.Outcome, attempts ...string) (rec record.Request, diff string) {
 	s.t.Helper()
 	want := append([]string{string(outcome)}, attempts...)
-	var rec record.Request
 	var got []string
-	if !eventually(func() bool {
-		rec, got = record.Request{}, nil
-		s.json(&rec, "explain", id)
-		got = append(got, string(rec.Outcome))
+	if eventually(func() bool {
+		var err error
+		rec, err = s.client.Request(s.t.Context(), id)
+		got = []string{string(rec.Outcome)}
 		for _, a := range rec.Attempts {
 			got = append(got, told(a))
 		}
-		return slices.Equal(got, want)
+		return err == nil && slices.Equal(got, want)
 	}) {
-		s.t.Fatalf("record of %s (-want +got):\n%s", id, cmp.Diff(want, got))
+		return rec, ""
+	}
+	return rec, cmp.Diff(want, got)
+}
+
+// record checks a record.
+func (s *scene) record(id string, outcome record.Outcome, attempts ...string) record.Request {
+	s.t.Helper()
+	rec, d := s.recorded(id, outcome, attempts...)
+	if d != "" {
+		s.t.Fatalf("record of %s (-want +got):\n%s", id, d)
 	}
 	return rec
 }
@@ -297,23 +323,27 @@ func (s *scene) against(v story.StatusView) []string {
 	return lines
 }
 
-// stands waits until the host says that this stands against the vendors and
-// nothing else, and checks that the program prints the same.
-func (s *scene) stands(want ...string) {
+// standing waits until this stands against the vendors and nothing else. It returns
+// how what stands differs, "" if it does not.
+func (s *scene) standing(want ...string) (diff string) {
 	s.t.Helper()
 	slices.Sort(want)
 	var got []string
-	if !eventually(func() bool {
+	if eventually(func() bool {
 		v, err := s.client.Status(s.t.Context())
 		got = s.against(v)
 		return err == nil && slices.Equal(got, want)
 	}) {
-		s.t.Fatalf("what stands against whom (-want +got):\n%s", cmp.Diff(want, got))
+		return ""
 	}
-	var v story.StatusView
-	s.json(&v, "status")
-	if d := cmp.Diff(want, s.against(v)); d != "" {
-		s.t.Errorf("status (-want +got):\n%s", d)
+	return cmp.Diff(want, got)
+}
+
+// stands checks what stands against the vendors.
+func (s *scene) stands(want ...string) {
+	s.t.Helper()
+	if d := s.standing(want...); d != "" {
+		s.t.Fatalf("what stands against whom (-want +got):\n%s", d)
 	}
 }
 

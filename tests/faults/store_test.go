@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"spillway/host/profile"
+	"spillway/tests/internal/caller"
 	"spillway/tests/internal/rig"
 )
 
@@ -37,7 +38,7 @@ func TestStoreTroubles(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			s, rows := stage(t, primary("ok*3; 503"), fallback("ok"))
+			s, rows := stage(t, caller.Chat, primary("ok*3; 503"), fallback("ok"))
 			rows += scaled().but(settings{"failureThreshold": 1, "cooldownMs": 60_000, "transientCooldownMs": 60_000}).row(t)
 			dir := rig.Profile(t, rows)
 			file := filepath.Join(dir, profile.StateDir, "spillway.db")
@@ -57,8 +58,8 @@ func TestStoreTroubles(t *testing.T) {
 			for range 10 { // the first trips the route, and the others know it
 				r := s.ask(large)
 				s.served(r, "fallback")
-				if r.took > 2*time.Second {
-					t.Errorf("a call took %s", r.took)
+				if r.Took() > 2*time.Second {
+					t.Errorf("a call took %s", r.Took())
 				}
 			}
 			s.asked("primary 4", "fallback 10")
