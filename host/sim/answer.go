@@ -51,7 +51,8 @@ type answer struct {
 	usage     bool   // the caller asked for the usage of a stream
 	sealed    bool   // the caller asked for the reasoning as only the vendor reads it
 
-	toolFreeform bool // the tool takes plain text
+	toolFreeform bool   // the tool takes plain text
+	namedCall    string // the id of the call where the vendor makes them in a way of its own
 }
 
 const (
@@ -111,6 +112,9 @@ func compose(v Vendor, s *step, r *request, number int) *answer {
 	}
 	if a.toolName != "" {
 		a.stop = stopTool
+		if v.NamedCalls {
+			a.namedCall = fmt.Sprintf("%s:%d", a.toolName, number)
+		}
 		for args != "" {
 			part := cutText(args, argumentBytes)
 			a.pieces = append(a.pieces, piece{argumentPiece, part})
@@ -158,7 +162,7 @@ func joinPieces(pieces []piece) string {
 }
 
 // callID is the id of the answer's tool call.
-func (a *answer) callID(prefix string) string { return prefix + a.id }
+func (a *answer) callID(prefix string) string { return cmp.Or(a.namedCall, prefix+a.id) }
 
 func (a *answer) count(kind pieceKind) int {
 	n := 0

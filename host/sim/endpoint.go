@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"io"
 	stdlog "log"
@@ -35,6 +36,7 @@ type Endpoint struct {
 
 	// wg counts the serving goroutines, connections and handlers. It is raised
 	// only under mu while not stopped, or by something that is counted itself.
+	// HTTP/2's handlers may begin when their connection is gone.
 	wg sync.WaitGroup
 }
 
@@ -56,18 +58,21 @@ func newEndpoint(v Vendor, keep bool) (*Endpoint, error) {
 			switch state {
 			case http.StateNew:
 				e.wg.Add(1)
-			case http.StateClosed, http.StateHijacked:
+			case http.StateClosed:
 				e.wg.Done()
 			}
 		},
+		ConnContext: withConn,
 	}
 	return e, nil
 }
 
-func (e *Endpoint) start(ctx context.Context, addr string) error {
+// start opens the port. The certificate is for a vendor with TLS.
+func (e *Endpoint) start(ctx context.Context, addr string, certificate tls.Certificate) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.ctx = ctx
+	e.server.TLSConfig = &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
 		return err
@@ -82,6 +87,10 @@ func (e *Endpoint) start(ctx context.Context, addr string) error {
 func (e *Endpoint) serve(l net.Listener) {
 	e.listener = l
 	e.server.SetKeepAlivesEnabled(true)
+	if e.vendor.TLS {
+		e.wg.Go(func() { e.server.ServeTLS(l, "", "") })
+		return
+	}
 	e.wg.Go(func() { e.server.Serve(l) })
 }
 
@@ -96,6 +105,17 @@ func (e *Endpoint) stop() {
 	e.server.Close()
 }
 
+// enter counts a handler, unless the vendor has stopped.
+func (e *Endpoint) enter() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.stopped {
+		return false
+	}
+	e.wg.Add(1)
+	return true
+}
+
 // Name is the vendor's name.
 func (e *Endpoint) Name() string { return e.vendor.Name }
 
@@ -104,7 +124,12 @@ func (e *Endpoint) Models() []string { return e.vendor.Models }
 
 // URL is where the vendor listens, without a path or a slash at the end. It
 // stays the same while the vendor refuses connections.
-func (e *Endpoint) URL() string { return "http://" + e.addr }
+func (e *Endpoint) URL() string {
+	if e.vendor.TLS {
+		return "https://" + e.addr
+	}
+	return "http://" + e.addr
+}
 
 // SetScript replaces the script and starts it from its first step. When it
 // returns, the port is closed or open as the script says; a client that keeps

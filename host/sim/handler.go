@@ -25,6 +25,7 @@ type exchange struct {
 	call    *Call
 	request *request
 	step    *step
+	http2   bool
 
 	ctx context.Context // of the request: ends when the client leaves or the server closes
 	w   *recorder
@@ -53,7 +54,9 @@ func (r *recorder) Write(p []byte) (int, error) {
 
 // handle answers one request.
 func (e *Endpoint) handle(w http.ResponseWriter, r *http.Request) {
-	e.wg.Add(1) // the connection is counted, so the count is not zero here
+	if !e.enter() {
+		panic(http.ErrAbortHandler)
+	}
 	defer e.wg.Done()
 
 	secret := key(r.Header)
@@ -67,7 +70,7 @@ func (e *Endpoint) handle(w http.ResponseWriter, r *http.Request) {
 		call.Header = withoutCredentials(r.Header)
 		call.Body = body[:min(len(body), keptBody)]
 	}
-	x := &exchange{vendor: e.vendor, format: formatOf(r.URL.Path), call: call, ctx: r.Context(), w: &recorder{ResponseWriter: w}}
+	x := &exchange{vendor: e.vendor, format: formatOf(r.URL.Path), call: call, ctx: r.Context(), http2: r.ProtoMajor == 2, w: &recorder{ResponseWriter: w}}
 	x.ctl = http.NewResponseController(x.w)
 	if err == nil && x.format != nil {
 		// A body that is no request is logged without a model and refused below.

@@ -3,7 +3,6 @@ package sim
 import (
 	"bytes"
 	"compress/gzip"
-	"net"
 	"net/http"
 	"strconv"
 	"time"
@@ -47,18 +46,6 @@ func (x *exchange) play() error {
 		return x.stream(a)
 	}
 	return x.whole(a)
-}
-
-// reset drops the connection so that the client sees a reset.
-func (x *exchange) reset() error {
-	conn, _, err := x.ctl.Hijack()
-	if err != nil {
-		return errBreak
-	}
-	if tcp, ok := conn.(*net.TCPConn); ok {
-		tcp.SetLinger(0)
-	}
-	return conn.Close()
 }
 
 // start sends the headers of status 200 at once.
@@ -186,7 +173,7 @@ func (x *exchange) whole(a *answer) error {
 		}
 	case "longline":
 		return x.longLine(`{"padding":"`, `"}`, s.size)
-	case "cut", "eof", "stall", "pause":
+	case "cut", "eof", "stall", "pause", "goaway", "tls-cut":
 		if err := x.write(body[:half]); err != nil {
 			return err
 		}

@@ -14,6 +14,9 @@ type request struct {
 	StreamOptions       *streamOptions `json:"stream_options"`
 	Messages            []message      `json:"messages"`
 	Tools               []tool         `json:"tools"`
+	Thinking            struct {
+		Type string `json:"type"`
+	} `json:"thinking"`
 
 	// of the Responses dialect
 	Input              input    `json:"input"`

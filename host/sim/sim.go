@@ -33,17 +33,29 @@ type Vendor struct {
 	Models []string
 	Keys   []string // the keys it accepts; without any it takes every key
 	Script string   // see Parse; "" is "ok"
+	// TLS serves HTTPS, with HTTP/2 for who asks for it, under Server.Certificate.
+	TLS    bool
 	Answer Answer
 
 	// Strict refuses what the real vendor would: unknown roles and blocks, tool
-	// calls without their results, foreign thinking signatures and so on.
+	// calls without their results, reasoning that it did not sign and so on. Rules
+	// that not every vendor of a dialect has are the options below.
 	Strict bool
 	// NoPrefill refuses a conversation that ends with the assistant, strict or
 	// not.
 	NoPrefill bool
 	// ReasoningHistory refuses an assistant turn with tool calls that lacks its
-	// reasoning, in strict mode.
+	// reasoning, in strict mode, unless the request turns thinking off: DeepSeek
+	// and Kimi. In the Messages dialect unsigned reasoning is taken then.
 	ReasoningHistory bool
+	// FilledReasoning takes empty reasoning for none: Kimi, but not DeepSeek.
+	FilledReasoning bool
+	// Exact refuses in the chat dialect, in strict mode, what OpenAI does and
+	// most who copied it do not: fields it does not know, long ids of calls.
+	Exact bool
+	// NamedCalls makes ids of tool calls like "Bash:3", as Kimi's models do, which
+	// not every other vendor takes back.
+	NamedCalls bool
 }
 
 // Answer describes a sound answer. A step of the script may change it for one
@@ -67,6 +79,7 @@ type Server struct {
 	endpoints []*Endpoint
 	admin     *http.Server
 	adminURL  string
+	pem       []byte
 	cancel    context.CancelFunc
 	wg        sync.WaitGroup
 }
@@ -116,7 +129,8 @@ func (s *Server) Start(ctx context.Context, addr string) error {
 	if err != nil {
 		return fmt.Errorf("address %q: %w", addr, err)
 	}
-	if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
+	ip := net.ParseIP(host)
+	if ip == nil || !ip.IsLoopback() {
 		return fmt.Errorf("address %q: not a loopback address", addr)
 	}
 	first, err := strconv.ParseUint(port, 10, 16)
@@ -130,6 +144,12 @@ func (s *Server) Start(ctx context.Context, addr string) error {
 		}
 		return a
 	}
+
+	certificate, pem, err := newCertificate(ip)
+	if err != nil {
+		return err
+	}
+	s.pem = pem
 
 	ctx, s.cancel = context.WithCancel(ctx)
 	l, err := net.Listen("tcp", next())
@@ -149,7 +169,7 @@ func (s *Server) Start(ctx context.Context, addr string) error {
 		}
 	})
 	for _, e := range s.endpoints {
-		if err := e.start(ctx, next()); err != nil {
+		if err := e.start(ctx, next(), certificate); err != nil {
 			s.Close()
 			return fmt.Errorf("vendor %q: %w", e.vendor.Name, err)
 		}
@@ -169,6 +189,10 @@ func (s *Server) Close() {
 
 // AdminURL is where the admin requests are served, without a slash at the end.
 func (s *Server) AdminURL() string { return s.adminURL }
+
+// Certificate is what a client of vendors with TLS has to trust, in PEM form. It
+// is made by Start.
+func (s *Server) Certificate() []byte { return slices.Clone(s.pem) }
 
 // Vendors returns the vendors in the order of the Options.
 func (s *Server) Vendors() []*Endpoint { return slices.Clone(s.endpoints) }

@@ -65,6 +65,8 @@ var definitions = []definition{
 
 	// answers that break
 	{name: "cut", arg: position, options: answerOptions},                    // the connection is lost there
+	{name: "goaway", arg: position, options: answerOptions},                 // over HTTP/2 the vendor says that it shuts down, then cut
+	{name: "tls-cut", arg: position, options: answerOptions},                // the connection is lost there without TLS saying so
 	{name: "eof", arg: position, options: answerOptions},                    // the body ends there, cleanly
 	{name: "stall", arg: position, options: answerOptions + "for"},          // silent there, then lost
 	{name: "error-event", arg: position, options: answerOptions + "body"},   // an error inside status 200

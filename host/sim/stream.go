@@ -61,6 +61,14 @@ func (x *exchange) fault(a *answer, events int) (ended bool, err error) {
 		return err != nil, err
 	case "error-event":
 		return true, x.write(x.format.errorFrame(a, events, x.eventBody()))
+	case "goaway", "tls-cut":
+		if err := x.settle(); err != nil {
+			return true, err
+		}
+		if s.name == "goaway" {
+			return true, x.goAway()
+		}
+		return true, x.drop()
 	case "longline":
 		err := x.longLine(`data: "`, "\"\n\n", s.size)
 		return err != nil, err

@@ -11,9 +11,14 @@ var (
 	openaiParts = strings.Fields("text image_url input_audio refusal audio file")
 )
 
-// check words its findings as the Chat Completions API does. Unknown top-level
-// fields pass: most vendors of this dialect ignore them.
-func (openaiFormat) check(v Vendor, r *request, _ []byte) string {
+// check words its findings as the Chat Completions API does. Unknown fields pass
+// unless the vendor is exact: most vendors of this dialect ignore them.
+func (openaiFormat) check(v Vendor, r *request, body []byte) string {
+	if v.Exact {
+		if fault := checkExact(r, body); fault != "" {
+			return fault
+		}
+	}
 	switch {
 	case r.Model == "":
 		return "you must provide a model parameter"
@@ -49,8 +54,9 @@ func (openaiFormat) check(v Vendor, r *request, _ []byte) string {
 		for _, c := range m.ToolCalls {
 			open = append(open, c.ID)
 		}
-		if v.ReasoningHistory && len(m.ToolCalls) > 0 && m.ReasoningContent == nil {
-			return fmt.Sprintf("thinking is enabled but reasoning_content is missing in assistant tool call message at index %d", i)
+		given := m.ReasoningContent != nil && (*m.ReasoningContent != "" || !v.FilledReasoning)
+		if len(m.ToolCalls) > 0 && v.lacksReasoning(r, given) {
+			return noReasoning(i)
 		}
 	}
 	if len(open) > 0 {
@@ -59,9 +65,25 @@ func (openaiFormat) check(v Vendor, r *request, _ []byte) string {
 	return ""
 }
 
+// lacksReasoning reports whether a turn with tool calls is to be refused. Kimi
+// thinks unless it is told not to, and so does DeepSeek since its fourth
+// version.
+func (v Vendor) lacksReasoning(r *request, given bool) bool {
+	return v.ReasoningHistory && !given && r.Thinking.Type != "disabled"
+}
+
+// noReasoning is in the words of Kimi (github.com/earendil-works/pi/pull/4178,
+// github.com/theopenco/llmgateway/pull/2093).
+func noReasoning(at int) string {
+	return fmt.Sprintf("thinking is enabled but reasoning_content is missing in assistant tool call message at index %d", at)
+}
+
 func checkChatMessage(i int, m message) string {
 	if !slices.Contains(openaiRoles, m.Role) {
 		return fmt.Sprintf("Invalid value: '%s'. Supported values are: '%s'.", m.Role, strings.Join(openaiRoles, "', '"))
+	}
+	if m.Role == "assistant" && m.Content == nil && len(m.ToolCalls) == 0 {
+		return fmt.Sprintf("Invalid value for 'messages[%d].content': expected a string, got null.", i)
 	}
 	for _, b := range m.Content {
 		if !slices.Contains(openaiParts, b.Type) {

@@ -3,7 +3,6 @@ package sim
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 )
@@ -40,7 +39,10 @@ const (
 )
 
 // check words its findings as the Responses API does. The vendor keeps no
-// answers, so there is nothing that a request could refer to.
+// answers, so there is nothing that a request could refer to. The rules are
+// those of its reference and of refusals that users reported:
+// github.com/continuedev/continue/pull/11785 (pairs, ids), …/issues/8933
+// (reasoning alone), github.com/openai/codex/issues/8145 (encrypted content).
 func (responsesFormat) check(v Vendor, r *request, body []byte) string {
 	if fault := checkResponsesFields(r, body); fault != "" {
 		return fault
@@ -65,13 +67,10 @@ func checkResponsesFields(r *request, body []byte) string {
 	if err := json.Unmarshal(body, &fields); err != nil {
 		return "We could not parse the JSON body of your request: " + err.Error()
 	}
-	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		if moved := responsesMoved[name]; moved != "" {
-			return fmt.Sprintf("Unsupported parameter: '%s'. In the Responses API, this parameter has moved to '%s'.", name, moved)
-		}
-		if !slices.Contains(responsesFields, name) {
-			return fmt.Sprintf("Unknown parameter: '%s'.", name)
-		}
+	if name := unknownField(fields, responsesFields); responsesMoved[name] != "" {
+		return fmt.Sprintf("Unsupported parameter: '%s'. In the Responses API, this parameter has moved to '%s'.", name, responsesMoved[name])
+	} else if name != "" {
+		return fmt.Sprintf("Unknown parameter: '%s'.", name)
 	}
 	switch {
 	case r.Model == "":

@@ -2,6 +2,7 @@ package sim_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/http"
 	"strings"
@@ -22,12 +23,24 @@ func list(t *testing.T, text string) (v []any) {
 func strict(v *sim.Vendor)    { v.Strict = true }
 func noPrefill(v *sim.Vendor) { v.NoPrefill = true }
 func reasons(v *sim.Vendor)   { v.Strict, v.ReasoningHistory = true, true }
+func likeKimi(v *sim.Vendor)  { v.Strict, v.ReasoningHistory, v.FilledReasoning = true, true, true }
+func exact(v *sim.Vendor)     { v.Strict, v.Exact = true, true }
 
 const (
 	anthropicLoop = `[{"role":"user","content":"Hi."},{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"f","input":{}}]},`
 	responsesLoop = `[{"role":"user","content":"Hi."},{"type":"function_call","id":"fc_1","call_id":"t1","name":"f","arguments":"{}"},`
 	openaiLoop    = `[{"role":"user","content":"Hi."},{"role":"assistant","content":null,"tool_calls":[{"id":"t1","type":"function","function":{"name":"f","arguments":"{}"}}]},`
 )
+
+const (
+	anthropicResult = `{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"42"}]}`
+	openaiResult    = `{"role":"tool","tool_call_id":"t1","content":"42"}`
+)
+
+// thoughtLoop is a tool loop that begins with unsigned thinking.
+func thoughtLoop(thinking string) string {
+	return strings.Replace(anthropicLoop, `[{"type":"tool_use"`, `[{"type":"thinking","thinking":`+thinking+`,"signature":""},{"type":"tool_use"`, 1) + anthropicResult + `]`
+}
 
 func TestStrict(t *testing.T) {
 	for _, tt := range []struct {
@@ -55,6 +68,27 @@ func TestStrict(t *testing.T) {
 		{"tool id", "anthropic", strict, `[{"role":"assistant","content":[{"type":"tool_use","id":"a:b","name":"f","input":{}}]}]`, nil, "tool_use.id: String should match pattern"},
 		{"foreign reasoning", "anthropic", strict, `[{"role":"user","content":"Hi."},{"role":"assistant","content":[{"type":"thinking","thinking":"x","signature":"Zm9yZWlnbg=="}]},{"role":"user","content":"So?"}]`, nil, "messages.1.content.0: Invalid `signature` in `thinking` block"},
 		{"reasoning left out", "anthropic", reasons, anthropicLoop + `{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"42"}]}]`, nil, "reasoning_content is missing in assistant tool call message at index 1"},
+		{"empty reasoning", "anthropic", reasons, thoughtLoop(`""`), nil, ""},
+		{"empty reasoning counts for none", "anthropic", likeKimi, thoughtLoop(`""`), nil, "reasoning_content is missing in assistant tool call message at index 1"},
+		{"unsigned reasoning", "anthropic", likeKimi, thoughtLoop(`"Well."`), nil, ""},
+		{"unsigned reasoning", "anthropic", strict, thoughtLoop(`"Well."`), nil, "Invalid `signature` in `thinking` block"},
+		{"reasoning left out, thinking off", "anthropic", reasons, anthropicLoop + anthropicResult + `]`, map[string]any{"thinking": map[string]any{"type": "disabled"}}, ""},
+		{"foreign redacted reasoning", "anthropic", strict, `[{"role":"user","content":"Hi."},{"role":"assistant","content":[{"type":"redacted_thinking","data":"x"}]},{"role":"user","content":"So?"}]`, nil, "Invalid `data` in `redacted_thinking` block"},
+		{"a loop without thinking by budget", "anthropic", strict, anthropicLoop + anthropicResult + `]`, map[string]any{"thinking": map[string]any{"type": "enabled", "budget_tokens": 1024}}, "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`"},
+		{"a loop without thinking as it sees fit", "anthropic", strict, anthropicLoop + anthropicResult + `]`, map[string]any{"thinking": map[string]any{"type": "adaptive"}}, ""},
+		{"an earlier loop without thinking", "anthropic", strict, anthropicLoop + anthropicResult + `,{"role":"assistant","content":"42."},{"role":"user","content":"So?"}]`, map[string]any{"thinking": map[string]any{"type": "enabled"}}, ""},
+		{"result behind text", "anthropic", strict, anthropicLoop + `{"role":"user","content":[{"type":"text","text":"So."},{"type":"tool_result","tool_use_id":"t1","content":"42"}]}]`, nil, "`tool_result` blocks immediately after: t1."},
+		{"text behind the result", "anthropic", strict, anthropicLoop + `{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"42"},{"type":"text","text":"So."}]}]`, nil, ""},
+		{"an id twice", "anthropic", strict, anthropicLoop + anthropicResult + `,` + strings.TrimPrefix(anthropicLoop, "[") + anthropicResult + `]`, nil, "`tool_use` ids must be unique"},
+		{"message field", "anthropic", strict, `[{"role":"user","content":"Hi.","name":"x"}]`, nil, "messages.0.name: Extra inputs are not permitted"},
+		{"block field", "anthropic", strict, `[{"role":"user","content":[{"type":"text","text":"Hi.","id":"x"}]}]`, nil, "messages.0.content.0.text.id: Extra inputs are not permitted"},
+		{"marked reasoning", "anthropic", likeKimi, strings.Replace(thoughtLoop(`"Well."`), `"thinking":`, `"cache_control":{"type":"ephemeral"},"thinking":`, 1), nil, "thinking.cache_control: Extra inputs are not permitted"},
+		{"no input", "anthropic", strict, strings.Replace(anthropicLoop, `{}`, `"{}"`, 1) + anthropicResult + `]`, nil, "messages.1.content.0.tool_use.input: Input should be a valid dictionary"},
+		{"empty message", "anthropic", strict, `[{"role":"user","content":""},{"role":"user","content":"Hi."}]`, nil, "messages.0: all messages must have non-empty content"},
+		{"no content", "anthropic", strict, `[{"role":"user"}]`, nil, "messages.0: all messages must have non-empty content"},
+		{"empty end", "anthropic", strict, `[{"role":"user","content":"Hi."},{"role":"assistant","content":[]}]`, nil, ""},
+		{"blank text", "anthropic", strict, `[{"role":"user","content":" "}]`, nil, "text content blocks must contain non-whitespace text"},
+		{"messages of no shape", "anthropic", strict, `[{"role":"user","content":[{"type":7}]}]`, nil, "messages.0.content.0.type: Input tag ''"},
 		{"prefill", "anthropic", noPrefill, `[{"role":"user","content":"Hi."},{"role":"assistant","content":"Well"}]`, nil, "does not support assistant message prefill"},
 		{"prefill where it is fine", "anthropic", strict, `[{"role":"user","content":"Hi."},{"role":"assistant","content":"Well"}]`, nil, ""},
 
@@ -109,13 +143,25 @@ func TestStrict(t *testing.T) {
 		{"tool of no type", "responses", strict, "", map[string]any{"tools": []any{anthropicTool}}, "Missing required parameter: 'tools[0].type'."},
 		{"tool name", "responses", strict, "", map[string]any{"tools": []any{map[string]any{"type": "function", "name": "a.b"}}}, "Invalid 'tools[0].name'"},
 		{"prefill", "responses", noPrefill, `[{"role":"user","content":"Hi."},{"role":"assistant","content":"Well"}]`, nil, "does not support assistant message prefill"},
+		{"empty reasoning counts for none", "openai", likeKimi, strings.Replace(openaiLoop, `"content":null`, `"content":null,"reasoning_content":""`, 1) + openaiResult + `]`, nil, "reasoning_content is missing in assistant tool call message at index 1"},
+		{"blank reasoning", "openai", likeKimi, strings.Replace(openaiLoop, `"content":null`, `"content":null,"reasoning_content":" "`, 1) + openaiResult + `]`, nil, ""},
+		{"reasoning left out, thinking off", "openai", likeKimi, openaiLoop + openaiResult + `]`, map[string]any{"thinking": map[string]any{"type": "disabled"}}, ""},
+		{"nothing said", "openai", strict, `[{"role":"assistant","content":null},{"role":"user","content":"Hi."}]`, nil, "Invalid value for 'messages[0].content': expected a string, got null."},
+		{"exact", "openai", exact, openaiLoop + openaiResult + `]`, map[string]any{"store": false, "max_completion_tokens": 9}, ""},
+		{"unknown field", "openai", strict, "", map[string]any{"thinking": map[string]any{"type": "enabled"}}, ""},
+		{"unknown field, exact", "openai", exact, "", map[string]any{"thinking": map[string]any{"type": "enabled"}}, "Unrecognized request argument supplied: thinking"},
+		{"unknown message field, exact", "openai", exact, `[{"role":"assistant","content":"Hi.","reasoning_content":"x"}]`, nil, "Unknown parameter: 'messages[0].reasoning_content'."},
+		{"long call id, exact", "openai", exact, strings.Replace(openaiLoop, `"id":"t1"`, `"id":"`+strings.Repeat("x", 41)+`"`, 1) + openaiResult + `]`, nil, "'messages[1].tool_calls[0].id': string too long"},
 		{"prefill", "openai", noPrefill, `[{"role":"assistant","content":"Well"}]`, nil, "does not support assistant message prefill"},
 	} {
 		t.Run(tt.dialect+" "+tt.name, func(t *testing.T) {
 			e := one(t, "ok", tt.mode)
 			a := ask{dialect: tt.dialect, stream: tt.fields["stream"] == nil, fields: maps.Clone(tt.fields)}
 			if tt.messages != "" {
-				a.fields = map[string]any{stopWord(tt.dialect, "messages", "messages", "input"): list(t, tt.messages)}
+				if a.fields == nil {
+					a.fields = map[string]any{}
+				}
+				a.fields[stopWord(tt.dialect, "messages", "messages", "input")] = list(t, tt.messages)
 			}
 			r := a.send(t.Context(), t, e)
 			status := http.StatusBadRequest
@@ -162,6 +208,20 @@ func TestSignatures(t *testing.T) {
 	next.fields["input"] = response.Output[:1]
 	if r := next.send(t.Context(), t, s.Vendor("claude")); !strings.Contains(r.body, "without its required following item") {
 		t.Errorf("reasoning alone: got %d %s", r.status, r.body)
+	}
+}
+
+func TestNamedCalls(t *testing.T) {
+	e := one(t, "tool", func(v *sim.Vendor) { v.NamedCalls = true })
+	for _, dialect := range dialects {
+		tool := map[string]any{"anthropic": anthropicTool, "openai": openaiTool, "responses": responsesTool}[dialect]
+		for _, stream := range []bool{false, true} {
+			a := ask{dialect: dialect, stream: stream, fields: map[string]any{"tools": []any{tool}}}
+			want := fmt.Sprintf(`"Bash:%d"`, len(e.Calls())+1)
+			if r := a.send(t.Context(), t, e); !strings.Contains(r.body, want) {
+				t.Errorf("%s: got %s, want the id %s", a.name(), r.body, want)
+			}
+		}
 	}
 }
 
