@@ -24,7 +24,14 @@ var programs = map[string]string{
 	"plugins/shout":    "spillway/tests/plugins/shout",
 }
 
+// builtEnv names the folder with the programs in the environment of a test
+// binary that another one runs.
+const builtEnv = "SPILLWAY_RIG"
+
 var build = sync.OnceValues(func() (string, error) {
+	if dir := os.Getenv(builtEnv); dir != "" {
+		return dir, nil
+	}
 	// No test's own folder: it serves all of them.
 	dir, err := os.MkdirTemp("", "spillway-rig-")
 	if err != nil {
@@ -63,8 +70,18 @@ func Plugins(tb testing.TB) string {
 	return filepath.Join(binaries(tb), "plugins")
 }
 
+// Built is the environment by which a test binary that this one runs finds the
+// programs instead of building them again.
+func Built(tb testing.TB) []string {
+	tb.Helper()
+	return []string{builtEnv + "=" + binaries(tb)}
+}
+
 // Remove deletes what was built. A test binary's TestMain calls it at the end.
 func Remove() {
+	if os.Getenv(builtEnv) != "" {
+		return // not by this one
+	}
 	if dir, err := build(); err == nil {
 		os.RemoveAll(dir)
 	}

@@ -1,0 +1,127 @@
+package agents
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"spillway/host/sim"
+	"spillway/tests/internal/rig"
+)
+
+// vendors are those of the profile in the order of its priority.
+var vendors = []string{"anthropic", "kimi-coding", "deepseek"}
+
+// scenario is what befalls the vendors while an agent does its task.
+type scenario struct {
+	name string
+	// scripts are those of the vendors, see sim.Parse; as many as there are.
+	// TASK stands for the call of the agent's tool: the simulated model answers
+	// with text as soon as it has the result.
+	scripts  []string
+	dialects []string // that the vendors are spoken to in
+	calls    calls
+}
+
+// calls are how many requests reach each vendor, if the agent …
+type calls struct {
+	plain   []int
+	sticky  []int // … names its conversation, so that a tool's result goes where the call came from
+	repeats []int // … asks again when a stream breaks
+}
+
+// A vendor that is out of quota is asked once and then left alone. One that dies
+// before its first content is asked twice for each request: the profile forgives
+// it all failures.
+var (
+	third    = calls{plain: []int{1, 4, 2}, sticky: []int{1, 2, 2}}
+	inAnswer = calls{plain: []int{2}, repeats: []int{3}}
+	inCall   = calls{plain: []int{1}, repeats: []int{3}}
+)
+
+var scenarios = []scenario{
+	{"quota, error event, chat serves", []string{"quota", "error-event=0 TASK", "ok TASK"}, []string{"anthropic", "openai", "openai"}, third},
+	{"quota, lost connection, messages serves", []string{"quota", "cut=0 TASK", "ok TASK"}, []string{"openai", "anthropic", "anthropic"}, third},
+	{"chat dies in the answer", []string{"ok TASK; cut=4; ok TASK"}, []string{"openai"}, inAnswer},
+	{"messages ends in the answer", []string{"ok TASK; eof=4; ok TASK"}, []string{"anthropic"}, inAnswer},
+	{"messages dies in the tool call", []string{"cut=2 TASK; ok TASK"}, []string{"anthropic"}, inCall},
+}
+
+// failover is the plugin's row. Its threshold is out of reach, so that every
+// request meets the vendor that dies on its way.
+const failover = "- {id: failover, name: failover, config: {priority: [%s], failureThreshold: 1000}}\n"
+
+func (sc scenario) run(t *testing.T, a agent, installed string) {
+	var upstream []sim.Vendor
+	for i, script := range sc.scripts {
+		upstream = append(upstream, sim.Vendor{Name: vendors[i], Script: strings.ReplaceAll(script, "TASK", a.call)})
+	}
+	sims := rig.Vendors(t, upstream...)
+	rows, env := rig.Providers(sims, sc.dialects...)
+	server := rig.Serve(t, rows+fmt.Sprintf(failover, strings.Join(vendors[:len(upstream)], ", ")), env...)
+	p := newPlace(t, installed, server.URL)
+
+	got := p.run(a)
+
+	want, whole := sc.calls.plain, len(upstream) > 1
+	switch {
+	case whole && a.sticky:
+		want = sc.calls.sticky
+	case !whole && a.repeats:
+		want, whole = sc.calls.repeats, true
+	}
+	secrets := []string{clientKey}
+	for i, v := range sims.Vendors() {
+		secrets = append(secrets, rig.Key(v.Name()))
+		if n := len(v.Calls()); n != want[i] {
+			t.Errorf("%d calls reached %q, want %d", n, v.Name(), want[i])
+		}
+	}
+	if whole {
+		got.wantWhole(t)
+	} else {
+		got.wantFailed(t)
+	}
+	p.wantRuns(map[bool]int{true: 1}[whole || want[0] > 1])
+	if leaks := server.Leaks(secrets...); leaks != nil {
+		t.Errorf("secrets stand where they must not: %q", leaks)
+	}
+}
+
+// report is what the tool tells the agent.
+const report = `Ferry 07:40 Åland time, quay "four"; <seats 12 & 13> 🚢.`
+
+// saying is how the simulated model begins an answer with a tool's result.
+const saying = "The tool told "
+
+// wantWhole checks that the task was done: the answer is there, whole and once.
+func (r result) wantWhole(t *testing.T) {
+	t.Helper()
+	text := strings.TrimSpace(r.stdout)
+	if r.status != 0 || strings.Count(text, saying) != 1 || strings.Count(text, report) != 1 || !strings.HasSuffix(text, report) {
+		t.Errorf("exit status %d, printed %q, want 0 and one answer, ending with %q\nstandard error: %s", r.status, text, report, r.stderr)
+	}
+}
+
+// wantFailed checks that nobody takes the task for done, and that the person is
+// told where to look.
+func (r result) wantFailed(t *testing.T) {
+	t.Helper()
+	if r.status == 0 || strings.Contains(r.stdout, report) || !strings.Contains(r.stderr, "spillway explain req_") {
+		t.Errorf("exit status %d, printed %q, want a failure that names the request\nstandard error: %s", r.status, r.stdout, r.stderr)
+	}
+}
+
+// wantRuns checks how often the tool ran.
+func (p *place) wantRuns(n int) {
+	p.t.Helper()
+	data, err := os.ReadFile(filepath.Join(p.dir, runsFile))
+	if err != nil && !os.IsNotExist(err) {
+		p.t.Fatal(err)
+	}
+	if got := strings.Count(string(data), "\n"); got != n {
+		p.t.Errorf("the tool ran %d times, want %d", got, n)
+	}
+}
