@@ -93,7 +93,7 @@ type anthropicMetadata struct {
 }
 
 func (anthropic) BuildRequest(p *sdk.Prompt, o Outbound) ([]byte, []string, error) {
-	b := &anthropicBuilder{o: o, ids: o.idRule(messagesIDs)}
+	b := &anthropicBuilder{o: o, ids: o.callIDs(messagesIDs)}
 	r := anthropicRequest{
 		Model:         o.Model,
 		MaxTokens:     cmp.Or(o.lowered(p.MaxTokens, &b.dropped), o.MaxOutput, defaultMaxTokens),
@@ -118,7 +118,7 @@ func (anthropic) BuildRequest(p *sdk.Prompt, o Outbound) ([]byte, []string, erro
 
 type anthropicBuilder struct {
 	o       Outbound
-	ids     idRule
+	ids     callIDs
 	dropped dropped
 }
 
@@ -162,8 +162,7 @@ func (b *anthropicBuilder) messages(messages []sdk.Message) []anthropicMessage {
 	}
 	for i, m := range out {
 		if b.o.Quirks.ReasoningContent && unreasoned(m.Content) {
-			empty := ""
-			out[i].Content = append([]anthropicBlock{{Type: "thinking", Thinking: &empty, Signature: &empty}}, m.Content...)
+			out[i].Content = append([]anthropicBlock{{Type: "thinking", Thinking: new(someThought), Signature: new("")}}, m.Content...)
 			continue
 		}
 		slices.SortStableFunc(m.Content, func(x, y anthropicBlock) int {
@@ -200,7 +199,7 @@ func (b *anthropicBuilder) block(p sdk.Part) (anthropicBlock, bool) {
 	case sdk.PartImage, sdk.PartDocument:
 		block = anthropicBlock{Type: string(p.Kind), Source: anthropicSourceOf(p)}
 	case sdk.PartToolCall:
-		block = anthropicBlock{Type: "tool_use", ID: b.ids.of(p.ID), Name: p.Name, Input: objectOf(string(p.Input))}
+		block = anthropicBlock{Type: "tool_use", ID: b.ids.call(p.ID), Name: p.Name, Input: objectOf(string(p.Input))}
 		if block.Input == nil {
 			block.Input = json.RawMessage("{}")
 			if len(p.Input) > 0 {
@@ -208,7 +207,7 @@ func (b *anthropicBuilder) block(p sdk.Part) (anthropicBlock, bool) {
 			}
 		}
 	case sdk.PartToolResult:
-		block = anthropicBlock{Type: "tool_result", ToolUseID: b.ids.of(p.ID), IsError: p.Error}
+		block = anthropicBlock{Type: "tool_result", ToolUseID: b.ids.result(p.ID), IsError: p.Error}
 		for _, inner := range p.Result {
 			if inner.Kind == sdk.PartToolResult {
 				b.dropped.add("tool_result")
@@ -221,7 +220,7 @@ func (b *anthropicBuilder) block(p sdk.Part) (anthropicBlock, bool) {
 		case p.Redacted != "" && b.o.owns(SealOf(p.Redacted)):
 			block = anthropicBlock{Type: "redacted_thinking", Data: p.Redacted}
 		case p.Redacted == "" && p.Signature != "" && b.o.owns(SealOf(p.Signature)),
-			p.Redacted == "" && p.Signature == "" && b.o.Quirks.ReasoningContent:
+			p.Redacted == "" && p.Signature == "" && p.Text != "" && b.o.Quirks.ReasoningContent:
 			block = anthropicBlock{Type: "thinking", Thinking: &p.Text, Signature: &p.Signature}
 		default:
 			b.dropped.add("reasoning")

@@ -18,12 +18,11 @@ var (
 	messagesTurn     = []string{"role", "content"}
 )
 
-// emptyThought is reasoning where a vendor demands some and there is none:
-// DeepSeek and Kimi refuse a turn that calls tools without it, and take this.
-var emptyThought = []byte(`{"type":"thinking","thinking":"","signature":""}`)
+// supplied is the block for someThought.
+var supplied = []byte(`{"type":"thinking","thinking":"` + someThought + `","signature":""}`)
 
 func (anthropic) Project(body []byte, o Outbound) ([]byte, []string, error) {
-	p := &messagesProjection{projection: projection{Outbound: o, ids: o.idRule(messagesIDs)}}
+	p := &messagesProjection{projection: projection{Outbound: o, ids: o.callIDs(messagesIDs)}}
 	out, err := p.project(body, messagesFields, p.field)
 	if err != nil {
 		return nil, nil, err
@@ -189,7 +188,7 @@ func (t *turnProjection) blocks(raw []byte) []byte {
 	blocks := list(raw, t.block)
 	if t.calls > 0 && !t.reasons && t.Quirks.ReasoningContent {
 		rest := blocks[1:] // of the list
-		blocks = append(append(append([]byte{'['}, emptyThought...), ','), rest...)
+		blocks = append(append(append([]byte{'['}, supplied...), ','), rest...)
 	}
 	return blocks
 }
@@ -205,10 +204,10 @@ func (t *turnProjection) block(raw []byte) []byte {
 		t.reasons = true
 	case "tool_use":
 		t.calls++
-		raw = t.called(raw, "id")
+		raw = t.called(raw, "id", t.ids.call)
 	case "tool_result":
 		t.result = true
-		raw = t.called(raw, "tool_use_id")
+		raw = t.called(raw, "tool_use_id", t.ids.result)
 	case "text", "image", "document":
 	default:
 		if t.strange() { // of the tools that the other vendor runs
@@ -227,11 +226,11 @@ func (t *turnProjection) block(raw []byte) []byte {
 
 // called writes the id of a call as the vendor wants it, and projects what a
 // result holds.
-func (t *turnProjection) called(raw []byte, name string) []byte {
+func (t *turnProjection) called(raw []byte, name string, id func(string) string) []byte {
 	return rewrite(raw, func(key, val []byte) []byte {
 		switch {
 		case string(key) == name:
-			return t.ids.mapped(val)
+			return rename(val, id)
 		case string(key) == "content" && val[0] == '[' && t.strange():
 			return rewrite(val, func(_, inner []byte) []byte {
 				return t.without(inner, "cache_control", "citations")
@@ -249,5 +248,5 @@ func (p *projection) keeps(block []byte) bool {
 	if s := sealIn(block); s != 0 {
 		return p.owns(s)
 	}
-	return !p.Quirks.SealedReasoning && (p.Home || p.Quirks.ReasoningContent)
+	return !p.Quirks.SealedReasoning && (p.Home || p.Quirks.ReasoningContent && filled(member(block, "thinking")))
 }

@@ -3,6 +3,7 @@ package dialect
 import (
 	"crypto/sha256"
 	"encoding/base64"
+	"fmt"
 	"math/big"
 )
 
@@ -12,17 +13,18 @@ type idRule struct {
 	most  int  // bytes
 	token bool // letters, digits, "_" and "-" only
 	exact bool // letters and digits only, and as many as most
+	once  bool // no id names two calls: some vendors count anew in each turn
 }
 
 // The rules of the dialects. The vendors' own words for them:
 //
-//	Messages   "tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'"
+//	Messages   "tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'", "`tool_use` ids must be unique"
 //	Chat       "Invalid 'messages[2].tool_calls[0].id': string too long. Expected a string with maximum length 40"
 //	Responses  "Invalid 'input[2].call_id': string too long. Expected a string with maximum length 64"
 //
 // No length is documented for Messages; 64 is what its relays to others take.
 var (
-	messagesIDs  = idRule{most: 64, token: true}
+	messagesIDs  = idRule{most: 64, token: true, once: true}
 	chatIDs      = idRule{most: 40}
 	responsesIDs = idRule{most: 64}
 )
@@ -81,11 +83,38 @@ func (r idRule) fits(id []byte) bool {
 	return true
 }
 
-// mapped is the JSON string raw, an id, as the rule wants it.
-func (r idRule) mapped(raw []byte) []byte {
+// callIDs writes the ids of a history's calls, in their order, as a vendor wants
+// them.
+type callIDs struct {
+	idRule
+	named map[string]int // calls of an id so far
+}
+
+func (o Outbound) callIDs(r idRule) callIDs {
+	return callIDs{idRule: o.idRule(r), named: map[string]int{}}
+}
+
+// call is the id of a call.
+func (c callIDs) call(id string) string {
+	if c.once {
+		c.named[id]++
+	}
+	return c.result(id)
+}
+
+// result is the id of the last such call.
+func (c callIDs) result(id string) string {
+	if n := c.named[id]; n > 1 && id != "" {
+		id = fmt.Sprintf("%s:%d", id, n)
+	}
+	return c.of(id)
+}
+
+// rename is the JSON string raw, an id, as to makes it.
+func rename(raw []byte, to func(string) string) []byte {
 	id := unquote(raw)
-	if to := r.of(id); to != id {
-		return appendString(nil, to)
+	if other := to(id); other != id {
+		return appendString(nil, other)
 	}
 	return raw
 }

@@ -91,7 +91,7 @@ type openaiSchema struct {
 }
 
 func (openai) BuildRequest(p *sdk.Prompt, o Outbound) ([]byte, []string, error) {
-	b := &openaiBuilder{quirks: o.Quirks, ids: o.idRule(chatIDs), messages: []openaiMessage{}}
+	b := &openaiBuilder{quirks: o.Quirks, ids: o.callIDs(chatIDs), messages: []openaiMessage{}}
 	b.say("system", p.System)
 	for _, m := range p.Messages {
 		role := "user"
@@ -153,7 +153,7 @@ func openaiEffort(effort string, d *dropped) string {
 
 type openaiBuilder struct {
 	quirks   Quirks
-	ids      idRule
+	ids      callIDs
 	messages []openaiMessage
 	dropped  dropped
 }
@@ -174,9 +174,9 @@ func (b *openaiBuilder) say(role string, parts []sdk.Part) {
 			b.dropped.add("is_error")
 		}
 		joined, others := joinText(p.Result)
-		b.messages = append(b.messages, openaiMessage{Role: "tool", ToolCallID: b.ids.of(p.ID), Content: joined})
+		b.messages = append(b.messages, openaiMessage{Role: "tool", ToolCallID: b.ids.result(p.ID), Content: joined})
 		if others {
-			shown = append(shown, sdk.TextPart("Attached to the result of "+b.ids.of(p.ID)+":"))
+			shown = append(shown, sdk.TextPart("Attached to the result of "+b.ids.result(p.ID)+":"))
 			for _, inner := range p.Result {
 				if inner.Kind != sdk.PartText {
 					shown = append(shown, inner)
@@ -198,13 +198,14 @@ func (b *openaiBuilder) message(role string, parts []sdk.Part) {
 		case sdk.PartToolCall:
 			args := cmp.Or(string(p.Input), "{}")
 			m.ToolCalls = append(m.ToolCalls, openaiTool{
-				ID: b.ids.of(p.ID), Type: "function", Function: openaiFunction{Name: p.Name, Arguments: &args},
+				ID: b.ids.call(p.ID), Type: "function", Function: openaiFunction{Name: p.Name, Arguments: &args},
 			})
 		case sdk.PartReasoning:
-			if p.Signature == "" && p.Redacted == "" && b.quirks.ReasoningContent {
-				reasoning = append(reasoning, p.Text)
-			} else {
+			switch {
+			case p.Signature != "" || p.Redacted != "" || !b.quirks.ReasoningContent:
 				b.dropped.add("reasoning")
+			case p.Text != "":
+				reasoning = append(reasoning, p.Text)
 			}
 		case sdk.PartText, sdk.PartImage, sdk.PartDocument:
 			content = append(content, p)
@@ -217,8 +218,7 @@ func (b *openaiBuilder) message(role string, parts []sdk.Part) {
 		return
 	}
 	if b.quirks.ReasoningContent && (len(reasoning) > 0 || len(m.ToolCalls) > 0) {
-		joined := strings.Join(reasoning, "\n\n")
-		m.ReasoningContent = &joined
+		m.ReasoningContent = new(cmp.Or(strings.Join(reasoning, "\n\n"), someThought))
 	}
 	b.messages = append(b.messages, m)
 }

@@ -16,7 +16,7 @@ var (
 )
 
 func (openai) Project(body []byte, o Outbound) ([]byte, []string, error) {
-	p := &chatProjection{projection: projection{Outbound: o, ids: o.idRule(chatIDs)}}
+	p := &chatProjection{projection: projection{Outbound: o, ids: o.callIDs(chatIDs)}}
 	p.effort = given(member(body, "reasoning_effort"))
 	out, err := p.project(body, chatFields, p.field)
 	if err != nil {
@@ -91,14 +91,14 @@ func (p *chatProjection) turn(raw []byte) []byte {
 				return rewrite(val, func(_, call []byte) []byte {
 					return rewrite(call, func(key, val []byte) []byte {
 						if string(key) == "id" {
-							return p.ids.mapped(val)
+							return rename(val, p.ids.call)
 						}
 						return val
 					})
 				})
 			}
 		case "tool_call_id":
-			return p.ids.mapped(val)
+			return rename(val, p.ids.result)
 		case "reasoning_content":
 			reasoning = val
 		case "reasoning":
@@ -109,11 +109,17 @@ func (p *chatProjection) turn(raw []byte) []byte {
 	switch {
 	case p.strange() && !p.Quirks.ReasoningContent:
 		raw = p.without(raw, "reasoning_content", "reasoning")
-	case p.Quirks.ReasoningContent && assistant && (len(reasoning) == 0 || reasoning[0] != '"') && (calls || filled(relayed)):
+	case p.Quirks.ReasoningContent && assistant && p.lacks(reasoning) && (calls || filled(relayed)):
 		if !filled(relayed) {
-			relayed = []byte(`""`)
+			relayed = []byte(`"` + someThought + `"`)
 		}
 		raw = with(omit(omit(raw, "reasoning_content"), "reasoning"), "reasoning_content", relayed)
 	}
 	return raw
+}
+
+// lacks reports whether there is no reasoning that counts. What is empty counts
+// for the vendor that may have said so itself.
+func (p *chatProjection) lacks(reasoning []byte) bool {
+	return !filled(reasoning) && (!p.Home || string(reasoning) != `""`)
 }

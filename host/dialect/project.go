@@ -2,6 +2,11 @@ package dialect
 
 import "slices"
 
+// someThought is the reasoning that is supplied where a vendor demands some and
+// there is none that it takes: DeepSeek and Kimi refuse a turn that calls tools
+// without any, and Kimi takes an empty one for none.
+const someThought = "Calling a tool."
+
 // projection is a request on its way to a vendor that may not be the one whose
 // answers it holds. It is made anew from the caller's history each time and from
 // nothing else but who made the seals, so that a vendor sees the same past in
@@ -10,7 +15,7 @@ import "slices"
 type projection struct {
 	Outbound
 	dropped dropped
-	ids     idRule
+	ids     callIDs
 }
 
 // strange reports whether the request was made for another vendor than the one

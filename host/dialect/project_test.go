@@ -42,7 +42,7 @@ func TestProject(t *testing.T) {
 		`{"type":"thinking","thinking":"D","signature":""},`, ``,
 		`f:1`, `id_Zjox`)
 	atKimi := strings.NewReplacer(
-		`{"type":"thinking","thinking":"C","signature":"claude's"},{"type":"redacted_thinking","data":"claude's too"}, `, `{"type":"thinking","thinking":"","signature":""},`)
+		`{"type":"thinking","thinking":"C","signature":"claude's"},{"type":"redacted_thinking","data":"claude's too"}, `, `{"type":"thinking","thinking":"Calling a tool.","signature":""},`)
 	chat := func(body string) string { return `{"model":"m","messages":[` + body + `]}` }
 	tests := []struct {
 		name    string
@@ -73,6 +73,10 @@ func TestProject(t *testing.T) {
 		{"a loop that it began itself", dialect.Anthropic(), `{"thinking":{"type":"enabled"},"model":"m"` + tail,
 			dialect.Outbound{Quirks: claude, Home: true, Owns: own("claude's", "claude's too")},
 			atClaude.Replace(`{"thinking":{"type":"enabled"},"model":"m"` + tail), []string{"thinking"}},
+		{"an id that counts anew in each turn", dialect.Anthropic(), `{"model":"m","messages":[{"role":"assistant","content":[{"type":"tool_use","id":"f:0"}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"f:0"}]},` +
+			`{"role":"assistant","content":[{"type":"tool_use","id":"f:0"}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"f:0"}]}]}`,
+			dialect.Outbound{Quirks: claude, Home: true}, `{"model":"m","messages":[{"role":"assistant","content":[{"type":"tool_use","id":"id_Zjow"}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"id_Zjow"}]},` +
+				`{"role":"assistant","content":[{"type":"tool_use","id":"id_ZjowOjI"}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"id_ZjowOjI"}]}]}`, nil},
 		{"a loop that is over", dialect.Anthropic(), `{"thinking":{"type":"enabled"},"model":"m","messages":[{"role":"assistant","content":[{"type":"tool_use","id":"a"}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a"}]},{"role":"assistant","content":"x"},{"role":"user","content":"y"}]}`,
 			dialect.Outbound{Quirks: claude, Home: true}, `{"thinking":{"type":"enabled"},"model":"m","messages":[{"role":"assistant","content":[{"type":"tool_use","id":"a"}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a"}]},{"role":"assistant","content":"x"},{"role":"user","content":"y"}]}`, nil},
 
@@ -97,7 +101,7 @@ func TestProject(t *testing.T) {
 		{"reasoning to who knows none", dialect.OpenAI(), chat(`{"role":"developer","content":"d"},{"role":"assistant","content":null,"reasoning_content":"R","reasoning":"R","reasoning_details":[1],"tool_calls":[]}`),
 			dialect.Outbound{Quirks: plain}, chat(`{"role":"system","content":"d"},{"role":"assistant","content":null,"tool_calls":[]}`), []string{"messages.reasoning_details", "reasoning_content", "reasoning"}},
 		{"reasoning to who wants it", dialect.OpenAI(), chat(`{"role":"assistant","content":"x"},{"role":"assistant","tool_calls":[{"id":"a"}]},{"role":"assistant","reasoning":"R","tool_calls":[{"id":"b"}]},{"role":"assistant","reasoning_content":"R","tool_calls":[{"id":"c"}]}`),
-			dialect.Outbound{Quirks: kimi}, chat(`{"role":"assistant","content":"x"},{"role":"assistant","tool_calls":[{"id":"a"}],"reasoning_content":""},{"role":"assistant","tool_calls":[{"id":"b"}],"reasoning_content":"R"},{"role":"assistant","reasoning_content":"R","tool_calls":[{"id":"c"}]}`), nil},
+			dialect.Outbound{Quirks: kimi}, chat(`{"role":"assistant","content":"x"},{"role":"assistant","tool_calls":[{"id":"a"}],"reasoning_content":"Calling a tool."},{"role":"assistant","tool_calls":[{"id":"b"}],"reasoning_content":"R"},{"role":"assistant","reasoning_content":"R","tool_calls":[{"id":"c"}]}`), nil},
 		{"ids of so many letters", dialect.OpenAI(), chat(`{"role":"assistant","tool_calls":[{"id":"call_1","function":{"name":"f"}}]},{"role":"tool","tool_call_id":"call_1","content":"r"},{"role":"assistant","tool_calls":[{"id":"abcDEF123"}]}`),
 			dialect.Outbound{Quirks: dialect.Quirks{ToolIDLength: 9}, Home: true}, chat(`{"role":"assistant","tool_calls":[{"id":"V4VBKxSKr","function":{"name":"f"}}]},{"role":"tool","tool_call_id":"V4VBKxSKr","content":"r"},{"role":"assistant","tool_calls":[{"id":"abcDEF123"}]}`), nil},
 		{"what is one vendor's only", dialect.OpenAI(), `{"model":"m","store":true,"prompt_cache_key":"k","seed":1,"max_completion_tokens":7,"thinking":{"type":"enabled"},"stream_options":{},"tools":[{"type":"function","function":{"strict":true},"cache_control":{}}],"messages":[{"role":"user","content":[{"type":"text","text":"a","cache_control":{}}]}]}`,

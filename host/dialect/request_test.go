@@ -313,7 +313,7 @@ func TestBuild(t *testing.T) {
 			dialect.Outbound{}, `{"model":"m","max_tokens":8192,` + hiAnthropic + `}`, []string{"reasoning"}},
 		{"foreign reasoning", openai, sdk.Prompt{Messages: []sdk.Message{say(sdk.RoleAssistant, sdk.Part{Kind: sdk.PartReasoning, Text: "x", Signature: "s"}, call)}},
 			dialect.Outbound{Quirks: dialect.Quirks{ReasoningContent: true}},
-			`{"model":"m","messages":[{"role":"assistant","content":null,"reasoning_content":"","tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{\"a\":\"<b>\"}"}}]}]}`, []string{"reasoning"}},
+			`{"model":"m","messages":[{"role":"assistant","content":null,"reasoning_content":"Calling a tool.","tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{\"a\":\"<b>\"}"}}]}]}`, []string{"reasoning"}},
 		{"reasoning the vendor wants back", openai, sdk.Prompt{Messages: []sdk.Message{say(sdk.RoleAssistant, sdk.Part{Kind: sdk.PartReasoning, Text: "x"}, sdk.TextPart("a"))}},
 			dialect.Outbound{Quirks: dialect.Quirks{ReasoningContent: true}}, `{"model":"m","messages":[{"role":"assistant","content":"a","reasoning_content":"x"}]}`, nil},
 		{"reasoning nobody wants back", openai, sdk.Prompt{Messages: []sdk.Message{say(sdk.RoleAssistant, sdk.Part{Kind: sdk.PartReasoning, Text: "x"}, sdk.TextPart("a"))}},

@@ -13,7 +13,7 @@ import (
 const minOutput = 16
 
 func (responses) BuildRequest(p *sdk.Prompt, o Outbound) ([]byte, []string, error) {
-	b := &responsesBuilder{ids: o.idRule(responsesIDs), input: []*responsesItem{}}
+	b := &responsesBuilder{ids: o.callIDs(responsesIDs), input: []*responsesItem{}}
 	r := responsesRequest{
 		Model:           o.Model,
 		Instructions:    b.instructions(p.System),
@@ -53,7 +53,7 @@ func (responses) BuildRequest(p *sdk.Prompt, o Outbound) ([]byte, []string, erro
 }
 
 type responsesBuilder struct {
-	ids     idRule
+	ids     callIDs
 	input   []*responsesItem
 	dropped dropped
 }
@@ -110,13 +110,13 @@ func (b *responsesBuilder) say(role string, parts []sdk.Part) {
 		case sdk.PartToolCall:
 			flush()
 			args := cmp.Or(string(p.Input), "{}")
-			b.input = append(b.input, &responsesItem{Type: "function_call", CallID: b.ids.of(p.ID), Name: p.Name, Arguments: &args})
+			b.input = append(b.input, &responsesItem{Type: "function_call", CallID: b.ids.call(p.ID), Name: p.Name, Arguments: &args})
 		case sdk.PartToolResult:
 			flush()
 			if p.Error {
 				b.dropped.add("is_error")
 			}
-			b.input = append(b.input, &responsesItem{Type: "function_call_output", CallID: b.ids.of(p.ID), Output: b.output(p.Result)})
+			b.input = append(b.input, &responsesItem{Type: "function_call_output", CallID: b.ids.result(p.ID), Output: b.output(p.Result)})
 		case sdk.PartReasoning: // without the vendor's own proof it takes none
 			b.dropped.add("reasoning")
 		case sdk.PartText, sdk.PartImage, sdk.PartDocument:

@@ -20,7 +20,7 @@ var (
 )
 
 func (responses) Project(body []byte, o Outbound) ([]byte, []string, error) {
-	p := &itemProjection{projection{Outbound: o, ids: o.idRule(responsesIDs)}}
+	p := &itemProjection{projection{Outbound: o, ids: o.callIDs(responsesIDs)}}
 	out, err := p.project(body, responsesFields, p.field)
 	return out, p.dropped, err
 }
@@ -71,7 +71,7 @@ func (p *itemProjection) item(item []byte) []byte {
 	return rewrite(item, func(key, val []byte) []byte {
 		switch string(key) {
 		case "call_id":
-			return p.ids.mapped(val)
+			return rename(val, p.ids.result)
 		case "id":
 			if p.strange() {
 				return nil
