@@ -57,6 +57,9 @@ type Wants struct {
 	Stream    string `json:"stream,omitempty"`     // what becomes of a stream that breaks: "fail", "buffer", "" the listener's default
 	Strict    bool   `json:"strict,omitempty"`     // the chosen route and no other
 	SameModel bool   `json:"same_model,omitempty"` // no other model than the chosen one
+	// SameProvider: no other provider than the chosen one, since it keeps what
+	// the request builds on: an answer, a conversation, a prompt. Set by the host.
+	SameProvider bool `json:"same_provider,omitempty"`
 }
 
 // Shape is what a request needs from whoever serves it.

@@ -92,12 +92,14 @@ type Inspection struct {
 	MaxTokens    int    // as the caller set it, 0 if not
 	Effort       string // as the caller set it, "" if not
 	Conversation string // from the body's own fields, "" if it has none
+	User         string // who the caller says its user is, "" if it does not
 	IncludeUsage bool   // the caller asks for the usage chunk of an OpenAI stream
 	Shape        sdk.Shape
 	Choices      int // answers in one that were asked for (OpenAI's n), 0 if not said
 	History      History
 	// Held is the field by which the request leans on what only its vendor
-	// keeps (previous_response_id, …), "" if none: nobody else can serve it.
+	// keeps (previous_response_id, …), "" if none: nobody else can serve it, and
+	// it becomes the SameProvider of sdk.Wants.
 	Held string
 	// Freeform names the tools that take plain text; see AnswerOptions.
 	Freeform []string
@@ -120,8 +122,8 @@ type Outbound struct {
 // vendor's data file.
 type Quirks struct {
 	// ReasoningContent: assistant turns with tool calls must carry
-	// reasoning_content, or in Messages a thinking block (DeepSeek, Kimi); an
-	// empty one is supplied where none is known.
+	// reasoning_content, or in Messages a thinking block (DeepSeek, Kimi); a few
+	// words are supplied where none is known.
 	ReasoningContent bool `yaml:"reasoning_content" json:"reasoning_content,omitempty"`
 	// SealedReasoning: the vendor takes back no reasoning of Messages but what it
 	// has signed itself (Anthropic).

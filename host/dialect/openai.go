@@ -18,8 +18,7 @@ func (openai) Name() string { return "openai" }
 func (openai) Redirect(body []byte, o Outbound) ([]byte, []string, error) { return redirect(body, o) }
 
 func (openai) Inspect(body []byte) (Inspection, error) {
-	var cacheKey, user string
-	in, err := inspect(body, "messages", (*survey).messages, func(s *survey, key string, val []byte) {
+	return inspect(body, "messages", (*survey).messages, func(s *survey, key string, val []byte) {
 		switch key {
 		case "reasoning_effort":
 			s.Effort = unquote(val)
@@ -56,13 +55,11 @@ func (openai) Inspect(body []byte) (Inspection, error) {
 		case "n":
 			s.Choices, _ = strconv.Atoi(string(val)) // what is no number is the vendor's to refuse
 		case "prompt_cache_key":
-			cacheKey = conversation(unquote(val))
+			s.Conversation = conversation(unquote(val))
 		case "user":
-			user = conversation(unquote(val))
+			s.User = conversation(unquote(val))
 		}
 	})
-	in.Conversation = cmp.Or(cacheKey, user)
-	return in, err
 }
 
 // reasons reports whether an effort asks for reasoning.

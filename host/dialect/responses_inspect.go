@@ -12,7 +12,7 @@ import (
 const maxFreeform = 64
 
 func (responses) Inspect(body []byte) (Inspection, error) {
-	var cacheKey, kept, user string
+	var cacheKey, kept string
 	background := false
 	in, err := inspect(body, "input", (*survey).input, func(s *survey, key string, val []byte) {
 		switch key {
@@ -54,13 +54,13 @@ func (responses) Inspect(body []byte) (Inspection, error) {
 		case "prompt_cache_key":
 			cacheKey = conversation(unquote(val))
 		case "user":
-			user = conversation(unquote(val))
+			s.User = conversation(unquote(val))
 		}
 	})
 	if background && err == nil { // the answer would be fetched later, by another path
 		return Inspection{}, invalid("background", "not served here")
 	}
-	in.Conversation = cmp.Or(cacheKey, conversation(kept), user)
+	in.Conversation = cmp.Or(cacheKey, conversation(kept))
 	return in, err
 }
 

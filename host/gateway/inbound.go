@@ -49,11 +49,12 @@ func (x *exchange) inbound(r *http.Request) *sdk.Failure {
 	if f != nil {
 		return f
 	}
+	demands.SameProvider = seen.Held != ""
 	payload := llm.NewPayload(x.dialect, body, r.Header)
 	payload.Choices, payload.History = seen.Choices, seen.History
 	x.in = host.Inbound{
 		ID: x.id, Route: meant.Route, Wants: demands, Payload: payload, Stream: seen.Stream,
-		MaxTokens: seen.MaxTokens, Effort: seen.Effort, Conversation: seen.Conversation, Shape: seen.Shape,
+		MaxTokens: seen.MaxTokens, Effort: seen.Effort, Conversation: conversation(seen, r.Header), Shape: seen.Shape,
 	}
 	return nil
 }

@@ -181,6 +181,7 @@ func viewToWire(r sdk.Request) *wirepb.View {
 		Dispatch: dispatchToWire(r.Dispatch),
 		Wants: &wirepb.Wants{
 			Budget: valid(r.Wants.Budget), Contract: valid(r.Wants.Contract), Strict: r.Wants.Strict, SameModel: r.Wants.SameModel, Stream: valid(r.Wants.Stream),
+			SameProvider: r.Wants.SameProvider,
 		},
 	}
 }
@@ -198,7 +199,7 @@ func viewFromWire(v *wirepb.View) sdk.Request {
 			Reasoning: s.GetReasoning(), ToolResult: s.GetToolResult(),
 		},
 		Dispatch: dispatchFromWire(v.GetDispatch()),
-		Wants:    sdk.Wants{Budget: w.GetBudget(), Contract: w.GetContract(), Strict: w.GetStrict(), SameModel: w.GetSameModel(), Stream: w.GetStream()},
+		Wants:    sdk.Wants{Budget: w.GetBudget(), Contract: w.GetContract(), Strict: w.GetStrict(), SameModel: w.GetSameModel(), Stream: w.GetStream(), SameProvider: w.GetSameProvider()},
 	}
 }
 

@@ -28,6 +28,9 @@ func (t *Turn) unfit(p *sdk.Provider, r sdk.Route) string {
 	if t.contract != nil && len(t.contract.Egress) > 0 && !slices.Contains(t.contract.Egress, p.Egress) {
 		return t.clause("egress " + orUnknown(p.Egress))
 	}
+	if t.query.Wants.SameProvider && r.Provider != t.query.Head.Provider {
+		return "another provider"
+	}
 	alternative := r.Model != t.query.Head.Model
 	if alternative && (t.sameModel || t.contract != nil && t.contract.SameModel) {
 		return "another model"

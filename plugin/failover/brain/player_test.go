@@ -105,7 +105,7 @@ func (p *player) query(f []string) (Query, *running, error) {
 		PromptTokens: o.number("prompt"), Images: o.number("images"), Tools: o.number("tools"), Documents: o.number("documents"),
 		Structured: o.has("structured"), ParallelTools: o.has("parallel"), Reasoning: o.has("reasoning"), ToolResult: o.has("tool"),
 	}
-	q.Wants = sdk.Wants{Budget: o.text("budget"), Contract: o.text("contract"), Strict: o.has("strict"), SameModel: o.has("samemodel")}
+	q.Wants = sdk.Wants{Budget: o.text("budget"), Contract: o.text("contract"), Strict: o.has("strict"), SameModel: o.has("samemodel"), SameProvider: o.has("sameprovider")}
 	return q, &running{limits: o.has("limits"), message: o.has("message")}, o.done()
 }
 

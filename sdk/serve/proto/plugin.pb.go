@@ -1434,11 +1434,12 @@ func (x *Shape) GetDocuments() int32 {
 // does not know a name refuses the request.
 type Wants struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Budget        string                 `protobuf:"bytes,1,opt,name=budget,proto3" json:"budget,omitempty"`                         // a named budget
-	Contract      string                 `protobuf:"bytes,2,opt,name=contract,proto3" json:"contract,omitempty"`                     // a named contract
-	Strict        bool                   `protobuf:"varint,3,opt,name=strict,proto3" json:"strict,omitempty"`                        // the chosen route and no other
-	SameModel     bool                   `protobuf:"varint,4,opt,name=same_model,json=sameModel,proto3" json:"same_model,omitempty"` // no other model
-	Stream        string                 `protobuf:"bytes,5,opt,name=stream,proto3" json:"stream,omitempty"`                         // "fail" or "buffer": what becomes of a stream that breaks
+	Budget        string                 `protobuf:"bytes,1,opt,name=budget,proto3" json:"budget,omitempty"`                                  // a named budget
+	Contract      string                 `protobuf:"bytes,2,opt,name=contract,proto3" json:"contract,omitempty"`                              // a named contract
+	Strict        bool                   `protobuf:"varint,3,opt,name=strict,proto3" json:"strict,omitempty"`                                 // the chosen route and no other
+	SameModel     bool                   `protobuf:"varint,4,opt,name=same_model,json=sameModel,proto3" json:"same_model,omitempty"`          // no other model
+	Stream        string                 `protobuf:"bytes,5,opt,name=stream,proto3" json:"stream,omitempty"`                                  // "fail" or "buffer": what becomes of a stream that breaks
+	SameProvider  bool                   `protobuf:"varint,6,opt,name=same_provider,json=sameProvider,proto3" json:"same_provider,omitempty"` // no other provider: it keeps what the request builds on
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1506,6 +1507,13 @@ func (x *Wants) GetStream() string {
 		return x.Stream
 	}
 	return ""
+}
+
+func (x *Wants) GetSameProvider() bool {
+	if x != nil {
+		return x.SameProvider
+	}
+	return false
 }
 
 // View is what a plugin sees of a request: not what it says.
@@ -4546,14 +4554,15 @@ const file_plugin_proto_rawDesc = "" +
 	"\treasoning\x18\a \x01(\bR\treasoning\x12\x1f\n" +
 	"\vtool_result\x18\b \x01(\bR\n" +
 	"toolResult\x12\x1c\n" +
-	"\tdocuments\x18\t \x01(\x05R\tdocuments\"\x8a\x01\n" +
+	"\tdocuments\x18\t \x01(\x05R\tdocuments\"\xaf\x01\n" +
 	"\x05Wants\x12\x16\n" +
 	"\x06budget\x18\x01 \x01(\tR\x06budget\x12\x1a\n" +
 	"\bcontract\x18\x02 \x01(\tR\bcontract\x12\x16\n" +
 	"\x06strict\x18\x03 \x01(\bR\x06strict\x12\x1d\n" +
 	"\n" +
 	"same_model\x18\x04 \x01(\bR\tsameModel\x12\x16\n" +
-	"\x06stream\x18\x05 \x01(\tR\x06stream\"\xc7\x03\n" +
+	"\x06stream\x18\x05 \x01(\tR\x06stream\x12#\n" +
+	"\rsame_provider\x18\x06 \x01(\bR\fsameProvider\"\xc7\x03\n" +
 	"\x04View\x12/\n" +
 	"\x05route\x18\x01 \x01(\v2\x19.spillway.plugin.v1.RouteR\x05route\x12\x1d\n" +
 	"\n" +
