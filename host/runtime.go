@@ -73,7 +73,7 @@ func Open(ctx context.Context, o Options) (*Runtime, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	r := &Runtime{opts: o, log: o.Log, owner: rand.Text(), began: time.Now(), asking: map[string]bool{}, seals: provider.NewSeals(nil)}
+	r := &Runtime{opts: o, log: o.Log, owner: rand.Text(), began: time.Now(), asking: map[string]bool{}}
 	r.life, r.end = context.WithCancel(context.Background())
 	r.drained = make(chan struct{})
 	close(r.drained) // none yet
@@ -109,8 +109,11 @@ func (r *Runtime) open(ctx context.Context) error {
 	} else if r.store, err = openState(r.opts.Dir, options); err != nil {
 		return err
 	}
+	r.openSeals(ctx)
 	b, err := r.build(ctx, composed, nil)
 	if err != nil {
+		r.end()
+		r.background.Wait()
 		r.store.Close()
 		return err
 	}
