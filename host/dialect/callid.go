@@ -34,13 +34,13 @@ func (o Outbound) idRule(r idRule) idRule {
 	switch n := o.Quirks.ToolIDLength; {
 	case n > 0:
 		return idRule{most: n, exact: true}
-	case o.Quirks.AnyToolID:
+	case o.Quirks.AnyToolID && o.Home:
 		return idRule{most: maxAnyID}
 	}
 	return r
 }
 
-// maxAnyID bounds the ids of a vendor that takes any.
+// maxAnyID bounds the ids that a vendor takes in any form.
 const maxAnyID = 1 << 10
 
 // of is the id under which the vendor is told of a call: the same one if it fits

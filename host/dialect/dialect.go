@@ -131,7 +131,8 @@ type Quirks struct {
 	// AllFields: the vendor owns the dialect and takes each field of it, whoever
 	// the request was made for.
 	AllFields bool `yaml:"all_fields" json:"all_fields,omitempty"`
-	// AnyToolID: ids of tool calls may be of any form.
+	// AnyToolID: the vendor's own ids of tool calls may be of any form (Kimi:
+	// functions.read:0).
 	AnyToolID bool `yaml:"any_tool_id" json:"any_tool_id,omitempty"`
 	// ToolIDLength: ids of tool calls must be so many letters and digits
 	// (Mistral: 9); 0: the dialect's own rule holds.

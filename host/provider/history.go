@@ -4,23 +4,15 @@ import (
 	"slices"
 
 	"spillway/host/dialect"
+	"spillway/host/llm"
 )
 
-// body is what to send. Where the vendor speaks the client's dialect and is the
-// one that the client chose, that is the client's own bytes, unless another
-// vendor has had a part in the conversation: then the vendor gets what of it it
-// takes.
+// body is what to send.
 func (a *attempt) body() ([]byte, error) {
-	o := dialect.Outbound{
-		Model: a.request.Model, Stream: a.request.Stream, MaxOutput: a.provider.maxOutput(a.request.Model),
-		Quirks: a.provider.data.Quirks, Home: a.home, Owns: a.owns,
-	}
+	o := a.provider.outbound(a.request.Model, a.home)
+	o.Stream = a.request.Stream
 	if a.payload.Body != nil && a.payload.Dialect == a.dialect {
-		fit := a.dialect.Redirect
-		if a.mixed() {
-			fit = a.dialect.Project
-		}
-		body, dropped, err := fit(a.payload.Body, o)
+		body, dropped, err := a.provider.fit(a.payload, o)
 		a.call.Trace.Dropped(a.number, dropped)
 		return body, err
 	}
@@ -33,15 +25,25 @@ func (a *attempt) body() ([]byte, error) {
 	return body, err
 }
 
-// mixed reports whether the request may hold what is not the vendor's own.
-func (a *attempt) mixed() bool {
-	past := a.payload.History
-	return !a.home || a.provider.data.Quirks.Minds(past) ||
-		past&dialect.HistorySealed != 0 && a.provider.seals.others(a.provider.vendor)
+// outbound is what is known of the way to a model. home says that the vendor is
+// the one that the caller chose.
+func (p *Provider) outbound(model string, home bool) dialect.Outbound {
+	return dialect.Outbound{
+		Model: model, MaxOutput: p.maxOutput(model), Quirks: p.data.Quirks, Home: home,
+		Owns: func(s dialect.Seal) bool { return p.seals.madeBy(s, p.vendor, home) },
+	}
 }
 
-func (a *attempt) owns(s dialect.Seal) bool {
-	return a.provider.seals.madeBy(s, a.provider.vendor, a.home)
+// fit is a request in a dialect that the vendor speaks. For the vendor that the
+// client chose that is the client's own bytes, unless another vendor has had a
+// part in the conversation: then the vendor gets what of it it takes.
+func (p *Provider) fit(payload *llm.Payload, o dialect.Outbound) (body []byte, dropped []string, err error) {
+	mixed := !o.Home || p.data.Quirks.Minds(payload.History) ||
+		payload.History&dialect.HistorySealed != 0 && p.seals.others(p.vendor)
+	if mixed {
+		return payload.Dialect.Project(payload.Body, o)
+	}
+	return payload.Dialect.Redirect(payload.Body, o)
 }
 
 // sealed takes in a seal of the answer.

@@ -30,7 +30,7 @@ func (s *Set) CountTokens(ctx context.Context, r sdk.Route, payload *llm.Payload
 	if !ok {
 		return nil, ErrNoTokenCount
 	}
-	body, _, err := d.Redirect(payload.Body, dialect.Outbound{Model: r.Model})
+	body, _, err := p.fit(payload, p.outbound(r.Model, true))
 	if err != nil {
 		return nil, err
 	}

@@ -27,7 +27,7 @@ func Vendors(t *testing.T, vendors ...sim.Vendor) *sim.Server {
 			v.Models = append(v.Models, m.ID)
 		}
 	}
-	s, err := sim.New(sim.Options{Vendors: vendors})
+	s, err := sim.New(sim.Options{Vendors: vendors, KeepRequests: true})
 	if err != nil {
 		t.Fatal(err)
 	}
