@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"spillway/host/control"
+	"spillway/host/profile"
 	"spillway/sdk"
 )
 
@@ -82,17 +85,31 @@ func (a *app) operate(ctx context.Context, o sdk.Order) error {
 	if err != nil {
 		return err
 	}
-	err = control.NewClient(dir).Operate(ctx, o)
-	if errors.Is(err, control.ErrNotRunning) {
+	client := control.NewClient(dir)
+	var known []sdk.Provider
+	err = client.Operate(ctx, o)
+	switch {
+	case errors.Is(err, control.ErrNotRunning):
 		rt, openErr := a.runtime(ctx, false)
 		if openErr != nil {
 			return openErr
 		}
 		defer rt.Close()
 		err = rt.Operate(ctx, o)
+		known = rt.Graph().Catalogue().Providers
+	case err == nil:
+		// The order stands, whether there is something to add or not.
+		if v, statusErr := client.Status(ctx); statusErr == nil {
+			known = v.Providers
+		}
 	}
 	if err != nil {
 		return err
+	}
+	if o.Verb != sdk.VerbClear && o.Verb != sdk.VerbEnable {
+		if text := unadvertised(known, o.Target); text != "" {
+			fmt.Fprintln(a.stderr, text)
+		}
 	}
 	until := ""
 	if !o.Until.IsZero() {
@@ -100,6 +117,30 @@ func (a *app) operate(ctx context.Context, o sdk.Order) error {
 	}
 	fmt.Fprintf(a.stdout, "%s: %s%s\n", o.Verb, o.Target, until)
 	return nil
+}
+
+// unadvertised is what a person should know who names a model that its provider
+// does not advertise: a slip, or a model that callers use all the same. It is "" for
+// any other target.
+func unadvertised(known []sdk.Provider, target string) string {
+	name, model, ok := strings.Cut(target, "/")
+	name, _, _ = strings.Cut(name, "#")
+	p, there := sdk.Catalogue{Providers: known}.Provider(name)
+	if !ok || !there {
+		return ""
+	}
+	var models []string
+	for _, m := range p.Models {
+		models = append(models, m.ID)
+	}
+	if slices.Contains(models, model) {
+		return ""
+	}
+	text := fmt.Sprintf("note: %s advertises no model %q", name, model)
+	if near := profile.Nearest(model, models); len(near) > 0 {
+		text += " (nearest known: " + strings.Join(near, ", ") + ")"
+	}
+	return text + "; the order holds for calls that name it all the same"
 }
 
 // Operate implements control.Host.
