@@ -76,13 +76,13 @@ func callerStatus(f *sdk.Failure, vendors int) int {
 }
 
 // retryAfter is the whole seconds until something may serve, at least 1, and
-// whether a repetition can help at all.
+// whether a repetition can help at all. A moment that is named may have come by now.
 func retryAfter(f *sdk.Failure, now time.Time) (seconds int, useful bool) {
 	wait := f.RetryAfter
 	if !f.ResetAt.IsZero() {
 		wait = max(wait, f.ResetAt.Sub(now))
 	}
-	useful = wait > 0 || f.Class() == sdk.ClassTransient || f.Class() == sdk.ClassLocal
+	useful = wait > 0 || !f.ResetAt.IsZero() || f.Class() == sdk.ClassTransient || f.Class() == sdk.ClassLocal
 	return max(int((wait+time.Second-1)/time.Second), 1), useful
 }
 

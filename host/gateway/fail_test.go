@@ -96,6 +96,7 @@ func TestEveryCode(t *testing.T) {
 		{"", sdk.CodeAborted, nil, want{503, "1", "false"}},
 
 		{"in a while", sdk.CodeQuota, in(20 * time.Second), want{503, "20", ""}},
+		{"by now", sdk.CodeQuota, in(-time.Second), want{503, "1", ""}},
 		{"not soon", sdk.CodeQuota, in(time.Hour), want{503, "3600", "false"}},
 		{"at once", sdk.CodeOverloaded, in(-time.Second), want{503, "1", ""}},
 		{"a moment", sdk.CodeOverloaded, in(1500 * time.Millisecond), want{503, "2", ""}},
