@@ -21,20 +21,21 @@ func TestStoreTroubles(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		before func(t *testing.T, file string) // serve starts
-		during func(t *testing.T, file string)
-		said   string // in the log
+		during func(s *scene, file string)
+		said   string // in the log, once an outage
 		aside  bool   // what was there is kept
 	}{
-		{name: "corrupt from the beginning", before: func(t *testing.T, file string) { write(t, file, garbage) }, said: "corrupt", aside: true},
-		{name: "corrupt meanwhile", during: func(t *testing.T, file string) { write(t, file, garbage) }},
-		{name: "gone", during: func(t *testing.T, file string) {
+		{name: "corrupt from the beginning", before: func(t *testing.T, file string) { write(t, file, garbage) }, said: "it was set aside", aside: true},
+		{name: "corrupt meanwhile", during: func(s *scene, file string) { write(s.t, file, garbage) }},
+		{name: "gone", during: func(s *scene, file string) {
 			for _, f := range []string{file, file + "-wal", file + "-shm"} {
 				if err := os.RemoveAll(f); err != nil {
-					t.Fatal(err)
+					s.t.Fatal(err)
 				}
 			}
 		}},
-		{name: "locked", during: lock, said: "state store unavailable"},
+		{name: "locked", during: func(s *scene, file string) { lock(s.t, file) }, said: unavailable},
+		{name: "full", during: func(s *scene, _ string) { s.Fill() }, said: unavailable},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -53,7 +54,7 @@ func TestStoreTroubles(t *testing.T) {
 				s.served(s.ask(large), "primary")
 			}
 			if tt.during != nil {
-				tt.during(t, file)
+				tt.during(s, file)
 			}
 			for range 10 { // the first trips the route, and the others know it
 				r := s.ask(large)
@@ -74,12 +75,16 @@ func TestStoreTroubles(t *testing.T) {
 				})
 			}
 			s.Stop()
-			if n := strings.Count(s.Log(), tt.said); tt.said != "" && (n == 0 || n > 5) {
-				t.Errorf("%q was said %d times", tt.said, n)
+			// A busy machine may have outages of its own, which end.
+			outages := 1 + strings.Count(s.Log(), "state store available again")
+			if n := strings.Count(s.Log(), tt.said); tt.said != "" && (n == 0 || n > outages) {
+				t.Errorf("%q was said %d times in %d outages", tt.said, n, outages)
 			}
 		})
 	}
 }
+
+const unavailable = "state store unavailable, going on without it"
 
 func write(t *testing.T, file string, data []byte) {
 	t.Helper()

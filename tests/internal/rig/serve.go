@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -101,6 +102,13 @@ func (s *Server) Command(args ...string) *exec.Cmd {
 // Log is what the server has written to standard error. It is whole once the
 // server has stopped, and must not be read before.
 func (s *Server) Log() string { return s.stderr.String() }
+
+// Fill keeps the server from writing another byte to any file, as a full disk
+// does.
+func (s *Server) Fill() {
+	s.t.Helper()
+	Run(s.t, exec.Command("prlimit", "--fsize=0", "--pid", strconv.Itoa(s.cmd.Process.Pid)))
+}
 
 // Kill ends the server as a crash would.
 func (s *Server) Kill() {
