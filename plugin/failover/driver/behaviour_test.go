@@ -37,8 +37,9 @@ const (
 
 // bench is a plugin with scripted vendors that notes who was asked.
 type bench struct {
-	t    *testing.T
-	host *plugintest.Host
+	t      *testing.T
+	plugin *driver.Plugin
+	host   *plugintest.Host
 
 	mu     sync.Mutex
 	script plugintest.Script
@@ -47,12 +48,12 @@ type bench struct {
 
 func start(t *testing.T, config string, script plugintest.Script, state ...sdk.State) *bench {
 	t.Cleanup(regexp2.StopTimeoutClock) // its goroutine must not outlive the bubble
-	b := &bench{t: t, script: script}
+	b := &bench{t: t, plugin: driver.New(), script: script}
 	o := plugintest.Options{Config: config, Catalogue: catalogue, Upstream: b.upstream}
 	if len(state) > 0 {
 		o.State = state[0]
 	}
-	b.host = plugintest.Start(t, driver.New(), o)
+	b.host = plugintest.Start(t, b.plugin, o)
 	return b
 }
 
