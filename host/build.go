@@ -85,11 +85,12 @@ func (r *Runtime) build(ctx context.Context, p *profile.Profile, before *Graph) 
 }
 
 const (
-	kindProvider = "provider"
-	kindPlugin   = "plugin"
-	kindAliases  = "aliases"
-	kindGateway  = "gateway"
-	kindStore    = "store"
+	kindProvider  = "provider"
+	kindPlugin    = "plugin"
+	kindAliases   = "aliases"
+	kindGateway   = "gateway"
+	kindTelemetry = "telemetry"
+	kindStore     = "store"
 )
 
 // unit makes the unit of an entry, or takes over the one before. A plugin is
@@ -122,6 +123,8 @@ func (b *builder) unit(ctx context.Context, e profile.Entry) *unit {
 			u.aliases, u.err = readAliases(e)
 		case kindGateway:
 			u.gateway, u.err = readGateway(e)
+		case kindTelemetry:
+			u.exporter, u.err = openExporter(e, b.runtime.log)
 		case kindStore:
 			if _, u.err = readRedis(b.runtime.opts.Dir, e); u.err == nil && !bytes.Equal(u.config, b.runtime.shared) {
 				u.err = errStore
@@ -232,7 +235,8 @@ func (b *builder) drop() {
 // taken reports whether a unit's parts run in the graph before too.
 func (b *builder) taken(u *unit) bool {
 	old := b.old(u.entry.ID)
-	return old != nil && (u.plugin != nil && u.plugin == old.plugin || u.provider != nil && u.provider == old.provider)
+	return old != nil && (u.plugin != nil && u.plugin == old.plugin || u.provider != nil && u.provider == old.provider ||
+		u.exporter != nil && u.exporter == old.exporter)
 }
 
 // stop ends a unit. ctx bounds how long a plugin's turns are waited for.
@@ -245,6 +249,9 @@ func (u *unit) stop(ctx context.Context) {
 	}
 	if u.sim != nil {
 		u.sim.Close()
+	}
+	if u.exporter != nil {
+		u.exporter.Stop(ctx)
 	}
 }
 

@@ -150,6 +150,8 @@ func (c *checker) entry(ctx context.Context, e profile.Entry) {
 		c.routes(e, aliasesSchema)
 	case kindGateway:
 		c.faults(e, gatewaySchema)
+	case kindTelemetry:
+		c.faults(e, telemetrySchema)
 	case kindStore:
 		c.store(e)
 	default:

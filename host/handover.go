@@ -75,7 +75,7 @@ func (r *Runtime) replaced(old, now *Graph) {
 	var gone []*unit
 	for _, u := range old.units {
 		n := now.find(u.entry.ID)
-		if n == nil || n.plugin != u.plugin || n.provider != u.provider {
+		if n == nil || n.plugin != u.plugin || n.provider != u.provider || n.exporter != u.exporter {
 			gone = append(gone, u)
 		}
 	}

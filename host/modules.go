@@ -21,10 +21,10 @@ import (
 //	provider-openai     … in the Chat Completions dialect only
 //	provider-sim        a simulated vendor on loopback, failing as scripted
 //
-// and those of services.go and gatewayrow.go.
+// and those of services.go, gatewayrow.go and telemetryrow.go.
 var (
 	providerModules = []string{"provider", "provider-anthropic", "provider-openai", "provider-sim"}
-	modules         = append(slices.Clone(providerModules), moduleAliases, moduleGateway, moduleRedis)
+	modules         = append(slices.Clone(providerModules), moduleAliases, moduleGateway, moduleTelemetry, moduleRedis)
 )
 
 // kindOf is what an entry of a module is.
@@ -36,6 +36,8 @@ func kindOf(module string) string {
 		return kindAliases
 	case module == moduleGateway:
 		return kindGateway
+	case module == moduleTelemetry:
+		return kindTelemetry
 	case module == moduleRedis:
 		return kindStore
 	}
@@ -49,6 +51,8 @@ func builtinSchema(module string) []byte {
 		return aliasesSchema
 	case kindGateway:
 		return gatewaySchema
+	case kindTelemetry:
+		return telemetrySchema
 	case kindStore:
 		return redisSchema
 	}

@@ -24,6 +24,7 @@ var edges = map[string]map[string]string{
 		"host/state":        "it opens the store",
 		"host/state/record": "it begins each request's record",
 		"host/supervisor":   "it starts the plugins",
+		"host/telemetry":    "the module telemetry",
 		"profiles":          "the vendor data",
 	},
 	"host/cli": {
@@ -55,6 +56,7 @@ var edges = map[string]map[string]string{
 		"host/profile":      "the token is a secret",
 		"host/state":        "the metrics show plugins' statuses",
 		"host/state/record": "what the access log and the metrics tell of a request",
+		"host/telemetry":    "the names of the metrics",
 	},
 	"host/llm": {
 		"host/dialect":      "a payload is in one, a raw frame has its mark",
@@ -69,6 +71,10 @@ var edges = map[string]map[string]string{
 	},
 	"host/state": {"host/state/record": "it stores them"},
 	"host/story": {"host/state/record": "it tells them"},
+	"host/telemetry": {
+		"host/profile":      "a collector's headers are secrets",
+		"host/state/record": "spans are made of them",
+	},
 }
 
 // source is one Go file's package folder and imports of ours.

@@ -123,16 +123,31 @@ func TestMetrics(t *testing.T) {
 	p.play(func(*stage) bool { return false })
 	_, _, _ = post(t, url, body)
 	_, _, _ = post(t, url, `{"model":7}`)
+	of := func(model string) string {
+		return `gen_ai_operation_name="chat",gen_ai_provider_name="anthropic",gen_ai_request_model="` + model + `"`
+	}
 	want := []string{
-		`spillway_attempts_total{code="OK",model="m1",provider="p"} 1`,
-		`spillway_attempts_total{code="OK",model="other",provider="p"} 3`,
-		`spillway_attempts_total{code="TRANSPORT",model="m1",provider="p"} 1`,
-		`spillway_first_content_seconds_count{provider="p"} 4`,
+		`gen_ai_client_operation_duration_seconds_count{error_type="",` + of("m1") + `} 1`,
+		`gen_ai_client_operation_duration_seconds_count{error_type="",` + of("other") + `} 3`,
+		`gen_ai_client_operation_duration_seconds_count{error_type="TRANSPORT",` + of("m1") + `} 1`,
+		`gen_ai_client_operation_time_to_first_chunk_seconds_count{` + of("m1") + `} 1`,
+		`gen_ai_client_operation_time_to_first_chunk_seconds_count{` + of("other") + `} 3`,
+		`gen_ai_server_request_duration_seconds_count{error_type="",` + of("m1") + `} 1`,
+		`gen_ai_server_request_duration_seconds_count{error_type="",` + of("other") + `} 3`,
+		`gen_ai_server_request_duration_seconds_count{error_type="TRANSPORT",` + of("m1") + `} 1`,
+		`gen_ai_server_time_to_first_token_seconds_count{` + of("m1") + `} 1`,
+		`gen_ai_server_time_to_first_token_seconds_count{` + of("other") + `} 3`,
+		`spillway_attempts_total{code="OK",kind="primary",model="m1",provider="p"} 1`,
+		`spillway_attempts_total{code="OK",kind="primary",model="other",provider="p"} 3`,
+		`spillway_attempts_total{code="TRANSPORT",kind="primary",model="m1",provider="p"} 1`,
+		`spillway_keep_alives_total{dialect="anthropic"} some`,
 		`spillway_records_dropped_total 0`,
 		`spillway_requests_total{dialect="anthropic",outcome="failed_clean"} 1`,
 		`spillway_requests_total{dialect="anthropic",outcome="ok"} 4`,
 		`spillway_requests_total{dialect="anthropic",outcome="refused"} 1`,
 		`spillway_store_up 1`,
+		`spillway_streams_begun_early_total{dialect="anthropic"} some`,
+		`spillway_streams_held 0`,
 		`spillway_streams_in_flight 0`,
 	}
 	got := ""
@@ -140,9 +155,10 @@ func TestMetrics(t *testing.T) {
 		_, got = r.scrape("")
 	}
 	var samples []string
+	timed := regexp.MustCompile(`^(spillway_(?:keep_alives|streams_begun_early)_total.*) [1-9]\d*$`)
 	for line := range strings.Lines(got) {
 		if !strings.Contains(line, "_bucket") && !strings.Contains(line, "_sum") {
-			samples = append(samples, strings.TrimSpace(line))
+			samples = append(samples, timed.ReplaceAllString(strings.TrimSpace(line), "$1 some"))
 		}
 	}
 	if diff := cmp.Diff(want, samples); diff != "" {

@@ -25,7 +25,7 @@ func (x *exchange) done(f *sdk.Failure, committed bool) {
 	} else if f.Code == sdk.CodeAborted {
 		rec.Outcome = record.Cancelled
 	}
-	x.server.metrics.count(x.server.runtime.Graph().Catalogue(), rec, x.first)
+	x.server.metrics.count(x.server.runtime.Graph(), rec, x.first)
 	x.log(rec, f)
 }
 

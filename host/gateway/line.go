@@ -53,6 +53,7 @@ func newLine(x *exchange, g host.Gateway) *line {
 	}
 	l.mu.Lock() // the timer may be there first
 	defer l.mu.Unlock()
+	x.server.metrics.held.Inc()
 	l.timer = time.AfterFunc(l.limit-time.Since(l.heard), l.tick)
 	return l
 }
@@ -68,7 +69,9 @@ func (l *line) tick() {
 		l.timer.Reset(left)
 		return
 	}
+	metrics, name := l.x.server.metrics, l.x.dialect.Name()
 	if !l.begun {
+		metrics.begunEarly.WithLabelValues(name).Inc()
 		l.begin() // nobody knows yet who serves
 		l.encoder = l.x.dialect.NewEncoder(l.x.options())
 	}
@@ -81,6 +84,7 @@ func (l *line) tick() {
 		l.x.cancel() // nobody else may notice for as long as the vendor is silent
 		return
 	}
+	metrics.keepAlives.WithLabelValues(name).Inc()
 	l.timer.Reset(l.limit)
 }
 
@@ -91,6 +95,7 @@ func (l *line) begin() {
 	h.Set("Cache-Control", "no-cache")
 	l.x.status = http.StatusOK
 	l.x.w.WriteHeader(http.StatusOK)
+	l.x.server.metrics.held.Dec()
 	l.begun, l.over, l.limit, l.heard = true, false, l.every, time.Now()
 	l.timer.Reset(l.limit)
 }
@@ -186,4 +191,7 @@ func (l *line) close() {
 	defer l.mu.Unlock()
 	l.over = true
 	l.timer.Stop()
+	if !l.begun {
+		l.x.server.metrics.held.Dec()
+	}
 }

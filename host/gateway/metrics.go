@@ -1,75 +1,137 @@
 package gateway
 
 import (
-	"context"
+	"cmp"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"spillway/host"
-	"spillway/host/state"
 	"spillway/host/state/record"
+	"spillway/host/telemetry"
 	"spillway/sdk"
 )
 
-// metrics are what a Prometheus fetches from /metrics. A label's values are those
-// of a closed set or of the profile: a model that its catalogue does not list is
-// "other", since a client can make up any.
+// metrics are what a Prometheus fetches from /metrics; package telemetry has their
+// names. A label's values are those of a closed set or of the profile: a model
+// that its catalogue does not list is "other", since a client can make up any.
 type metrics struct {
-	handler  http.Handler
-	requests *prometheus.CounterVec
-	attempts *prometheus.CounterVec
-	first    *prometheus.HistogramVec
-	streams  prometheus.Gauge
+	handler    http.Handler
+	requests   *prometheus.CounterVec
+	attempts   *prometheus.CounterVec
+	streams    prometheus.Gauge
+	held       prometheus.Gauge
+	begunEarly *prometheus.CounterVec
+	keepAlives *prometheus.CounterVec
+
+	clientDuration, clientFirst, clientTokens *prometheus.HistogramVec
+	serverDuration, serverFirst               *prometheus.HistogramVec
 }
 
 const other = "other"
 
 func newMetrics(rt *host.Runtime) *metrics {
 	m := &metrics{
-		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "spillway_requests_total", Help: "Clients' requests by how they ended.",
-		}, []string{"dialect", "outcome"}),
-		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "spillway_attempts_total", Help: "Attempts on vendors by what came of them: OK or a failure's code.",
-		}, []string{"provider", "model", "code"}),
-		first: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "spillway_first_content_seconds", Help: "Time from a request to its first visible content, by who served it.",
-			Buckets: []float64{.1, .25, .5, 1, 2, 4, 8, 15, 30, 60, 120},
-		}, []string{"provider"}),
-		streams: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "spillway_streams_in_flight", Help: "Streamed answers under way.",
-		}),
+		requests:   counter(telemetry.Requests),
+		attempts:   counter(telemetry.Attempts),
+		streams:    gauge(telemetry.Streams),
+		held:       gauge(telemetry.Held),
+		begunEarly: counter(telemetry.BegunEarly),
+		keepAlives: counter(telemetry.KeepAlives),
+
+		clientDuration: histogram(telemetry.ClientDuration),
+		clientFirst:    histogram(telemetry.ClientFirst),
+		clientTokens:   histogram(telemetry.ClientTokens),
+		serverDuration: histogram(telemetry.ServerDuration),
+		serverFirst:    histogram(telemetry.ServerFirst),
 	}
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(m.requests, m.attempts, m.first, m.streams, &health{runtime: rt})
+	registry.MustRegister(
+		m.requests, m.attempts, m.streams, m.held, m.begunEarly, m.keepAlives,
+		m.clientDuration, m.clientFirst, m.clientTokens, m.serverDuration, m.serverFirst,
+		newHealth(rt),
+	)
 	m.handler = promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
 	return m
 }
 
-// count takes in a request that has ended.
-func (m *metrics) count(c sdk.Catalogue, rec record.Request, first time.Duration) {
+func counter(m telemetry.Metric) *prometheus.CounterVec {
+	return prometheus.NewCounterVec(prometheus.CounterOpts{Name: m.Prometheus(), Help: m.Help}, m.PrometheusLabels())
+}
+
+func gauge(m telemetry.Metric) prometheus.Gauge {
+	return prometheus.NewGauge(prometheus.GaugeOpts{Name: m.Prometheus(), Help: m.Help})
+}
+
+func histogram(m telemetry.Metric) *prometheus.HistogramVec {
+	return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: m.Prometheus(), Help: m.Help, Buckets: m.Buckets}, m.PrometheusLabels())
+}
+
+// count takes in a request that has ended. first is its time to visible content,
+// 0 if there was none.
+func (m *metrics) count(g *host.Graph, rec record.Request, first time.Duration) {
 	m.requests.WithLabelValues(rec.Dialect, string(rec.Outcome)).Inc()
+	if rec.ID == "" { // it never became a call
+		return
+	}
+	c := g.Catalogue()
 	for _, a := range rec.Attempts {
-		code := a.Code
-		if a.JudgedCode != "" {
-			code = a.JudgedCode
-		}
-		if code == "" {
-			code = "OK"
-		} else if !code.Known() {
-			code = other
-		}
+		code := known(telemetry.Code(a))
 		provider, model := listed(c, a.Route)
-		m.attempts.WithLabelValues(provider, model, string(code)).Inc()
+		m.attempts.WithLabelValues(provider, model, kind(a.Kind), cmp.Or(code, "OK")).Inc()
+		if a.Sent.IsZero() || a.Outcome == "" {
+			continue
+		}
+		of := []string{telemetry.Operation, g.Peer(a.Route.Provider, rec.Dialect).Name, model}
+		m.clientDuration.WithLabelValues(append(of, code)...).Observe(time.Duration(a.Took).Seconds())
+		if a.FirstContent > 0 && rec.Stream {
+			m.clientFirst.WithLabelValues(of...).Observe(time.Duration(a.FirstContent).Seconds())
+		}
+		if a.Usage.Input > 0 {
+			m.clientTokens.WithLabelValues(append(of, "input")...).Observe(float64(a.Usage.Input))
+		}
+		if a.Usage.Output > 0 {
+			m.clientTokens.WithLabelValues(append(of, "output")...).Observe(float64(a.Usage.Output))
+		}
 	}
-	if n := len(rec.Attempts); n > 0 && first > 0 {
-		provider, _ := listed(c, rec.Attempts[n-1].Route)
-		m.first.WithLabelValues(provider).Observe(first.Seconds())
+	m.served(g, c, rec, first)
+}
+
+// served counts a request as its client has seen it.
+func (m *metrics) served(g *host.Graph, c sdk.Catalogue, rec record.Request, first time.Duration) {
+	provider := rec.Head.Provider
+	if n := len(rec.Attempts); n > 0 {
+		provider = rec.Attempts[n-1].Route.Provider
 	}
+	_, model := listed(c, rec.Head)
+	of := []string{telemetry.Operation, g.Peer(provider, rec.Dialect).Name, model}
+	code := ""
+	if rec.Failure != nil {
+		code = known(rec.Failure.Code)
+	}
+	m.serverDuration.WithLabelValues(append(of, code)...).Observe(time.Duration(rec.Took).Seconds())
+	if first > 0 {
+		m.serverFirst.WithLabelValues(of...).Observe(first.Seconds())
+	}
+}
+
+// known is a failure's code; plugins may make up others.
+func known(code sdk.Code) string {
+	if code != "" && !code.Known() {
+		return other
+	}
+	return string(code)
+}
+
+// kind is an attempt's kind; plugins may make up others.
+func kind(k sdk.AttemptKind) string {
+	switch k {
+	case sdk.KindPrimary, sdk.KindRetry, sdk.KindFailover, sdk.KindFallback, sdk.KindProbe, sdk.KindResume:
+		return string(k)
+	}
+	return other
 }
 
 // listed is a route with what the catalogue does not list replaced.
@@ -84,80 +146,4 @@ func listed(c sdk.Catalogue, r sdk.Route) (provider, model string) {
 		}
 	}
 	return r.Provider, other
-}
-
-// health is what the runtime knows at the moment of a scrape.
-type health struct{ runtime *host.Runtime }
-
-var (
-	circuitDesc = prometheus.NewDesc("spillway_circuit_state",
-		"What a plugin last reported of a target: 0 closed, 1 half open, 2 open.", []string{"plugin", "scope", "target"}, nil)
-	bypassedDesc = prometheus.NewDesc("spillway_bypassed_calls_total",
-		"Calls that went on without a plugin because it was not there.", []string{"plugin"}, nil)
-	droppedDesc = prometheus.NewDesc("spillway_records_dropped_total",
-		"Requests whose record was lost because the state store did not take it.", nil, nil)
-	storeDesc = prometheus.NewDesc("spillway_store_up",
-		"Whether the state store answered this scrape.", nil, nil)
-)
-
-// Describe implements prometheus.Collector.
-func (*health) Describe(ch chan<- *prometheus.Desc) {
-	ch <- circuitDesc
-	ch <- bypassedDesc
-	ch <- droppedDesc
-	ch <- storeDesc
-}
-
-// Collect implements prometheus.Collector.
-func (h *health) Collect(ch chan<- prometheus.Metric) {
-	graph := h.runtime.Graph()
-	for _, p := range graph.Plugins() {
-		ch <- prometheus.MustNewConstMetric(bypassedDesc, prometheus.CounterValue, float64(p.Bypassed), p.Entry)
-	}
-	ch <- prometheus.MustNewConstMetric(droppedDesc, prometheus.CounterValue, float64(h.runtime.Records().Dropped()))
-	statuses, err := h.runtime.Statuses(context.Background()) // which has a limit of its own
-	up := 1.0
-	if err != nil {
-		up = 0
-	}
-	ch <- prometheus.MustNewConstMetric(storeDesc, prometheus.GaugeValue, up)
-	for labels, v := range circuits(graph.Catalogue(), statuses) {
-		ch <- prometheus.MustNewConstMetric(circuitDesc, prometheus.GaugeValue, v, labels[:]...)
-	}
-}
-
-// circuits is the state of each plugin's targets, by plugin, scope and target.
-// Targets that share their labels are told by their worst.
-func circuits(c sdk.Catalogue, statuses []state.PluginStatus) map[[3]string]float64 {
-	worst := map[[3]string]float64{}
-	for _, s := range statuses {
-		for _, t := range s.Targets {
-			labels := [3]string{s.Plugin, string(t.Scope), target(c, t.Target)}
-			worst[labels] = max(worst[labels], circuitValue(t.State))
-		}
-	}
-	return worst
-}
-
-func circuitValue(s sdk.CircuitState) float64 {
-	switch s {
-	case sdk.CircuitOpen:
-		return 2
-	case sdk.CircuitHalfOpen:
-		return 1
-	case sdk.CircuitClosed:
-	}
-	return 0
-}
-
-// target is vendor, vendor/model, vendor#key or vendor#key/model with an unlisted
-// model replaced.
-func target(c sdk.Catalogue, name string) string {
-	vendor, model, ok := strings.Cut(name, "/")
-	if !ok {
-		return name
-	}
-	provider, _, _ := strings.Cut(vendor, "#")
-	_, model = listed(c, sdk.Route{Provider: provider, Model: model})
-	return vendor + "/" + model
 }

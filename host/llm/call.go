@@ -15,6 +15,9 @@ type Call struct {
 	Request sdk.Request
 	Payload *Payload
 	Trace   *Trace
+	// Traceparent, if set, is the header by which a vendor joins the client's
+	// trace, for attempt n.
+	Traceparent func(n int) string
 }
 
 // Payload is what a call says: the client's own bytes, decoded only if somebody

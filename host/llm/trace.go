@@ -17,8 +17,8 @@ type Trace struct {
 	store  func(record.Request)
 	notice func(a record.Attempt, before *record.Attempt)
 
-	begun, decided     sync.Once
-	onBegun, onDecided func() // see On
+	begun, decided              sync.Once
+	onBegun, onDecided, onEnded func() // see On
 
 	mu       sync.Mutex
 	rec      record.Request
@@ -36,8 +36,10 @@ func NewTrace(rec record.Request, store func(record.Request), notice func(a reco
 // On sets what is called once each, before the call is run. begun comes with the
 // first dispatch, by when the call has been through the whole chain; decided when
 // visible content has come, from when on it needs no further decision. Both have
-// come when the request has ended.
-func (t *Trace) On(begun, decided func()) { t.onBegun, t.onDecided = begun, decided }
+// come when the request has ended. ended comes after Finish. Each may be nil.
+func (t *Trace) On(begun, decided, ended func()) {
+	t.onBegun, t.onDecided, t.onEnded = begun, decided, ended
+}
 
 // Decided notes that visible content has come.
 func (t *Trace) Decided() {
@@ -118,6 +120,9 @@ func (t *Trace) Finish(f *sdk.Failure, committed bool) {
 			t.rec.Failure = &rf
 		}
 	})
+	if t.onEnded != nil {
+		t.onEnded()
+	}
 }
 
 func outcomeOf(head sdk.Route, attempts []record.Attempt, f *sdk.Failure, committed bool) record.Outcome {

@@ -162,6 +162,9 @@ func (a *attempt) begin() {
 		client = nil
 	}
 	a.provider.header(req.Header, client, a.dialect, secret.Reveal(), r.Stream)
+	if a.call.Traceparent != nil {
+		req.Header.Set("Traceparent", a.call.Traceparent(a.number))
+	}
 
 	a.started = time.Now()
 	a.limit.start(a.cancel, a.firstLimit(), errFirstContent)

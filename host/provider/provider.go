@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -90,6 +92,21 @@ func (p *Provider) Catalogue() sdk.Provider {
 		c.Models = append(c.Models, m.catalogue())
 	}
 	return c
+}
+
+// Peer is who answers the calls of clients that speak a dialect: what
+// OpenTelemetry calls the vendor, and where it is.
+func (p *Provider) Peer(dialect string) (name, host string, port int) {
+	base, ok := p.bases[dialect]
+	if !ok {
+		base = p.bases[p.prefer]
+	}
+	u, _ := url.Parse(base) // checked when the provider was made
+	port, err := strconv.Atoi(u.Port())
+	if err != nil {
+		port = map[string]int{"http": 80, "https": 443}[u.Scheme]
+	}
+	return cmp.Or(p.data.GenAI, p.vendor), u.Hostname(), port
 }
 
 // Close drops idle connections.
@@ -179,6 +196,9 @@ func (s *Set) Catalogue() sdk.Catalogue {
 	}
 	return c
 }
+
+// Provider finds a provider by its name, nil if there is none.
+func (s *Set) Provider(name string) *Provider { return s.byName[name] }
 
 // Close drops idle connections.
 func (s *Set) Close() {

@@ -26,6 +26,7 @@ type Vendor struct {
 	CountTokens bool           `yaml:"count_tokens" json:"count_tokens,omitempty"`
 	Models      []Model        `yaml:"models" json:"models,omitempty"`
 	Egress      string         `yaml:"egress" json:"egress,omitempty"` // where prompts go, for contracts
+	GenAI       string         `yaml:"gen_ai" json:"gen_ai,omitempty"` // what OpenTelemetry calls it, if not by our name
 	Quirks      dialect.Quirks `yaml:"quirks" json:"quirks,omitzero"`
 }
 

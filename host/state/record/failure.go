@@ -52,6 +52,7 @@ func (a *Attempt) End(o sdk.Outcome) {
 	a.FirstContent = Duration(o.FirstContent)
 	a.Took = Duration(o.Took)
 	a.Usage = o.Usage
+	a.Finish = o.Finish
 	a.Failure = FailureOf(o.Failure)
 	switch {
 	case o.Failure == nil:

@@ -70,6 +70,7 @@ type Attempt struct {
 	Took         Duration       `json:"took_ms"`
 	Usage        sdk.Usage      `json:"usage,omitzero"`
 	Estimated    bool           `json:"usage_estimated,omitempty"` // the answer was cut before its vendor had said what it used
+	Finish       sdk.Finish     `json:"finish,omitempty"`
 
 	Failure // its fields stand beside those above; without a Code it did not fail
 

@@ -1,0 +1,7 @@
+package telemetry
+
+// For tests of the bounds.
+const (
+	MaxQueue = maxQueue
+	MaxBatch = maxBatch
+)
