@@ -3,10 +3,13 @@ package tests
 import (
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"spillway/host/telemetry"
 )
 
 func read(t *testing.T, path string) string {
@@ -49,6 +52,39 @@ func TestReadmes(t *testing.T) {
 	rows := func(text string) int { return strings.Count(text, "\n|") }
 	if rows(en) != rows(zh) {
 		t.Errorf("table rows: %d in README.md, %d in README.zh.md", rows(en), rows(zh))
+	}
+}
+
+// TestReadmeMetrics: the READMEs name every metric, with its labels, and no other.
+func TestReadmeMetrics(t *testing.T) {
+	names := regexp.MustCompile("`([a-z_]+)`")
+	want := map[string][]string{}
+	for _, m := range telemetry.Metrics() {
+		want[m.Prometheus()] = slices.DeleteFunc(m.PrometheusLabels(), func(l string) bool { return l == "gen_ai_operation_name" }) // one value
+	}
+	for _, path := range []string{"../README.md", "../README.zh.md"} {
+		got := map[string][]string{}
+		for line := range strings.Lines(read(t, path)) {
+			cells := strings.Split(line, "|")
+			if !strings.HasPrefix(line, "| `gen_ai_") && !strings.HasPrefix(line, "| `spillway_") {
+				continue
+			}
+			labels := []string{}
+			for _, m := range names.FindAllStringSubmatch(cells[2], -1) {
+				labels = append(labels, m[1])
+			}
+			for _, m := range names.FindAllStringSubmatch(cells[1], -1) {
+				got[m[1]] = labels
+			}
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%s (-table +README):\n%s", path, d)
+		}
+		for _, m := range regexp.MustCompile("`(spillway\\.[a-z]+)`").FindAllStringSubmatch(read(t, path), -1) {
+			if !slices.ContainsFunc(telemetry.Attributes(), func(a telemetry.Attribute) bool { return a.Name == m[1] }) {
+				t.Errorf("%s: attribute %s is not in the table", path, m[1])
+			}
+		}
 	}
 }
 

@@ -112,7 +112,7 @@ func (m *metrics) served(g *host.Graph, c sdk.Catalogue, rec record.Request, fir
 		code = known(rec.Failure.Code)
 	}
 	m.serverDuration.WithLabelValues(append(of, code)...).Observe(time.Duration(rec.Took).Seconds())
-	if first > 0 {
+	if first > 0 && rec.Stream {
 		m.serverFirst.WithLabelValues(of...).Observe(first.Seconds())
 	}
 }

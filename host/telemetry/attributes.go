@@ -69,7 +69,7 @@ const (
 	ownTarget       = "spillway.target"
 )
 
-// Attributes are all of them.
+// Attributes is the table of all of them.
 func Attributes() []Attribute {
 	return []Attribute{
 		{operationName, OnRequest | OnAttempt | OnMetrics, "always chat"},

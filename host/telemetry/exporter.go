@@ -26,7 +26,7 @@ const (
 	maxBatch   = 128              // requests in one message
 	batchDelay = time.Second      // how long a batch waits for others, and for late decisions
 	sendLimit  = 30 * time.Second // for one message, its repetitions included
-	maxText    = 256              // of an attribute, in bytes
+	maxText    = 256              // of an attribute, in characters
 )
 
 // Options say where spans go, and which.
@@ -129,8 +129,8 @@ func clientOptions(o Options) []otlptracehttp.Option {
 // they name one.
 func (e *Exporter) Begin(id string, client http.Header) Trace { return newTrace(id, client, e.sampler) }
 
-// End takes a request that has ended. It does not block. record is called once,
-// later.
+// End takes a request that has ended. It does not block. record is called later,
+// at most once.
 func (e *Exporter) End(t Trace, record func() record.Request, peers Peers) {
 	if !t.context.IsSampled() {
 		return

@@ -12,13 +12,13 @@ type Metric struct {
 	Help    string
 }
 
-// MetricKind is how a metric counts.
-type MetricKind uint8
+// MetricKind is how a metric counts, in Prometheus's words.
+type MetricKind string
 
 const (
-	Counter MetricKind = iota + 1
-	Gauge
-	Histogram
+	Counter   MetricKind = "counter"
+	Gauge     MetricKind = "gauge"
+	Histogram MetricKind = "histogram"
 )
 
 // Bucket bounds as the conventions want them, but that a first content may take
@@ -43,7 +43,7 @@ var (
 	ServerDuration = Metric{"gen_ai.server.request.duration", Histogram, "s", with(errorType), durations,
 		"Clients' requests to the last byte, all attempts included."}
 	ServerFirst = Metric{"gen_ai.server.time_to_first_token", Histogram, "s", perModel, firstTimes,
-		"Clients' requests to the first visible content, all attempts included."}
+		"Clients' streams to the first visible content, all attempts included."}
 
 	Requests = Metric{"spillway.requests", Counter, "{request}", []string{ownDialect, ownOutcome}, nil,
 		"Clients' requests by how they ended."}
@@ -77,7 +77,7 @@ var (
 
 func with(label string) []string { return append(perModel[:len(perModel):len(perModel)], label) }
 
-// Metrics are all of them.
+// Metrics is the table of all of them.
 func Metrics() []Metric {
 	return []Metric{
 		ClientDuration, ClientFirst, ClientTokens, ServerDuration, ServerFirst,

@@ -69,7 +69,10 @@ func (t Trace) attempt(ctx context.Context, tracer trace.Tracer, rec record.Requ
 
 // spanName is bounded: a client may make up any model.
 func spanName(model string) string {
-	return strings.TrimSpace(Operation + " " + valid(model[:min(len(model), maxText)]))
+	if model == "" {
+		return Operation
+	}
+	return Operation + " " + valid(model[:min(len(model), maxText)])
 }
 
 // valid is text as OTLP can carry it. One text that it cannot would cost the
