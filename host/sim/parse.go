@@ -143,7 +143,7 @@ func parseStep(text string) (step, error) {
 	name, arg, given := strings.Cut(head, "=")
 	def, ok := define(name)
 	if !ok {
-		return s, fmt.Errorf("unknown step; want a status from 400 to 599 or one of %s", strings.Join(StepNames(), ", "))
+		return s, fmt.Errorf("unknown step; want a status from 400 to 599 or one of %s", strings.Join(stepNames(), ", "))
 	}
 	s.name, s.refusal = name, def.refusal
 	if !given {

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -38,6 +39,26 @@ func (a argument) String() string {
 	return "?"
 }
 
+// sign stands for the argument where a step is explained.
+func (a argument) sign() string {
+	switch a {
+	case noArgument:
+	case position:
+		return "POS"
+	case ordinal:
+		return "N"
+	case duration:
+		return "TIME"
+	case size:
+		return "SIZE"
+	case anything:
+		return "WORD"
+	case recorded:
+		return "ID"
+	}
+	return ""
+}
+
 // definition is one kind of step.
 type definition struct {
 	name    string
@@ -45,53 +66,52 @@ type definition struct {
 	unset   string // the argument where none is given; "" if one must be
 	options string // the options it takes besides those of every step
 	refusal bool   // answered by a recorded refusal of that name
+	about   string // for people
 }
 
 const answerOptions = "tokens reasoning gap tool args "
 
-// definitions are the kinds of step but for bare statuses (400 to 599).
+// definitions are the kinds of step but for bare statuses (400 to 599): sound
+// answers and small deviations that a good client bears, then answers that
+// break, then no answer at all, then refusals in the vendor's own words.
 var definitions = []definition{
-	// sound answers, and small deviations that a good client bears
-	{name: "ok", options: answerOptions},
-	{name: "tool", arg: anything, unset: "*", options: answerOptions}, // calls a tool that the request offers
-	{name: "slow", arg: duration, options: answerOptions},             // headers at once, content after that time
-	{name: "pause", arg: position, options: answerOptions + "for"},    // silent there, then goes on
-	{name: "drip", arg: duration, options: answerOptions},             // one byte in that time
-	{name: "badjson", arg: ordinal, options: answerOptions},           // that event is broken, the rest sound
-	{name: "nodone", options: answerOptions + "for"},                  // no last event where it says nothing; stays open for that time
-	{name: "nofinish", options: answerOptions},                        // no event that says how the answer ends
-	{name: "wrong-content-type", arg: anything, unset: "text/plain", options: answerOptions},
-	{name: "unstreamed", options: answerOptions}, // a whole answer though a stream was asked for
+	{name: "ok", options: answerOptions, about: "a sound answer"},
+	{name: "tool", arg: anything, unset: "*", options: answerOptions, about: "calls a tool that the request offers"},
+	{name: "slow", arg: duration, options: answerOptions, about: "headers at once, content after that time"},
+	{name: "pause", arg: position, options: answerOptions + "for", about: "silent there, then goes on"},
+	{name: "drip", arg: duration, options: answerOptions, about: "one byte in that time"},
+	{name: "badjson", arg: ordinal, options: answerOptions, about: "the event of that number is broken, the rest sound"},
+	{name: "nodone", options: answerOptions + "for", about: "without [DONE] or message_stop, where there is one; may stay open"},
+	{name: "nofinish", options: answerOptions, about: "without the event that says how the answer ends"},
+	{name: "wrong-content-type", arg: anything, unset: "text/plain", options: answerOptions, about: "under that type"},
+	{name: "unstreamed", options: answerOptions, about: "a whole answer though a stream was asked for"},
 
-	// answers that break
-	{name: "cut", arg: position, options: answerOptions},                    // the connection is lost there
-	{name: "goaway", arg: position, options: answerOptions},                 // over HTTP/2 the vendor says that it shuts down, then cut
-	{name: "tls-cut", arg: position, options: answerOptions},                // the connection is lost there without TLS saying so
-	{name: "eof", arg: position, options: answerOptions},                    // the body ends there, cleanly
-	{name: "stall", arg: position, options: answerOptions + "for"},          // silent there, then lost
-	{name: "error-event", arg: position, options: answerOptions + "body"},   // an error inside status 200
-	{name: "gzip-cut", options: answerOptions},                              // half of a compressed body
-	{name: "longline", arg: size, unset: "100MB", options: answerOptions},   // one line of that size
-	{name: "keepalive", arg: duration, unset: "1s", options: answerOptions}, // keep-alives and nothing else
-	{name: "empty200"}, // status 200 and no byte
+	{name: "cut", arg: position, options: answerOptions, about: "the connection is lost there; HTTP/2: RST_STREAM"},
+	{name: "goaway", arg: position, options: answerOptions, about: "HTTP/2: GOAWAY there and the end; else a cut"},
+	{name: "tls-cut", arg: position, options: answerOptions, about: "TLS: lost there without close_notify; else a cut"},
+	{name: "eof", arg: position, options: answerOptions, about: "the body ends there, cleanly"},
+	{name: "stall", arg: position, options: answerOptions + "for", about: "silent there, then lost"},
+	{name: "error-event", arg: position, options: answerOptions + "body", about: "an error there inside status 200"},
+	{name: "gzip-cut", options: answerOptions, about: "half of a compressed body"},
+	{name: "longline", arg: size, unset: "100MB", options: answerOptions, about: "one line of that size"},
+	{name: "keepalive", arg: duration, unset: "1s", options: answerOptions, about: "signs of life and nothing else"},
+	{name: "empty200", about: "status 200 and no byte"},
 
-	// no answer
-	{name: "hang"},   // takes the request and says nothing
-	{name: "reset"},  // the connection is reset
-	{name: "refuse"}, // nobody listens
+	{name: "hang", about: "takes the request and says nothing"},
+	{name: "reset", about: "the connection is reset before headers"},
+	{name: "refuse", about: "nobody listens"},
 
-	// refusals, in the vendor's own words
-	{name: "quota", refusal: true},
-	{name: "ban", refusal: true},
-	{name: "auth", refusal: true},
-	{name: "invalid-key", refusal: true},
-	{name: "model-gone", refusal: true},
-	{name: "overloaded", refusal: true},
-	{name: "policy", refusal: true},
-	{name: "overflow", refusal: true},
-	{name: "invalid-request", refusal: true},
-	{name: "html502", refusal: true},
-	{name: "body", arg: recorded}, // any recorded answer, by its id
+	{name: "quota", refusal: true, about: "the plan or the money is used up"},
+	{name: "ban", refusal: true, about: "the account is closed"},
+	{name: "auth", refusal: true, about: "the key may not do this"},
+	{name: "invalid-key", refusal: true, about: "nobody knows the key"},
+	{name: "model-gone", refusal: true, about: "no such model"},
+	{name: "overloaded", refusal: true, about: "too many at once, for everybody"},
+	{name: "policy", refusal: true, about: "the content is not wanted"},
+	{name: "overflow", refusal: true, about: "the prompt is too long"},
+	{name: "invalid-request", refusal: true, about: "the request is wrong"},
+	{name: "html502", refusal: true, about: "a page of a proxy"},
+	{name: "body", arg: recorded, about: "any recorded answer"},
 }
 
 func define(name string) (definition, bool) {
@@ -104,13 +124,30 @@ func define(name string) (definition, bool) {
 	return definition{}, false
 }
 
-// StepNames returns the names of all steps but the bare statuses.
-func StepNames() []string {
+// stepNames returns the names of all steps but the bare statuses.
+func stepNames() []string {
 	names := make([]string, len(definitions))
 	for i, d := range definitions {
 		names[i] = d.name
 	}
 	return names
+}
+
+// Steps returns a line about each step but the bare statuses: how it is written,
+// and what it does.
+func Steps() []string {
+	lines := make([]string, len(definitions))
+	for i, d := range definitions {
+		usage := d.name
+		switch {
+		case d.unset != "":
+			usage += "[=" + d.arg.sign() + "]"
+		case d.arg != noArgument:
+			usage += "=" + d.arg.sign()
+		}
+		lines[i] = fmt.Sprintf("%-26s %s", usage, d.about)
+	}
+	return lines
 }
 
 // status reads a step's name that is a status, 0 if it is none.

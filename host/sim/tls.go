@@ -9,6 +9,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"io"
 	"math/big"
 	"net"
 	"time"
@@ -93,12 +94,12 @@ func (x *exchange) settle() error {
 
 // goAwayFrame is HTTP/2's GOAWAY of a server that shuts down: no error, no
 // stream left out.
-var goAwayFrame = []byte{0, 0, 8, 7, 0, 0, 0, 0, 0, 0x7f, 0xff, 0xff, 0xff, 0, 0, 0, 0}
+const goAwayFrame = "\x00\x00\x08\x07\x00\x00\x00\x00\x00" + "\x7f\xff\xff\xff" + "\x00\x00\x00\x00"
 
 // goAway says that the connection ends and ends it.
 func (x *exchange) goAway() error {
 	if x.http2 {
-		if _, err := x.conn().Write(goAwayFrame); err != nil {
+		if _, err := io.WriteString(x.conn(), goAwayFrame); err != nil {
 			return err
 		}
 	}
