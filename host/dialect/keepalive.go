@@ -2,7 +2,6 @@ package dialect
 
 import (
 	"bytes"
-	"strconv"
 
 	"github.com/tidwall/gjson"
 
@@ -22,18 +21,17 @@ func EncodeKeepAlive(e Encoder, dst []byte) []byte {
 }
 
 // RelayKeepAlive is such a frame between those of a vendor, of which sample is
-// one with content and last the number of the one before. It is nil if sample is
-// not of the dialect.
-func RelayKeepAlive(d Dialect, sample []byte, last int) []byte {
+// one with content. It is nil if sample is not of the dialect.
+func RelayKeepAlive(d Dialect, sample []byte) []byte {
 	switch d.Name() {
 	case "anthropic":
 		return []byte(anthropicPing)
 	case "openai":
 		return openaiKeepAlive(sample)
 	case "responses":
-		// The vendor's own next frame has the next number. Who goes by the numbers
-		// takes this one for a repetition and drops it, which is as good.
-		return appendResponsesKeepAlive(nil, last)
+		// It has no number: the next one is the vendor's next frame's, and to
+		// number those anew would cost each of them a copy.
+		return []byte("event: keepalive\ndata: {\"type\":\"keepalive\"}\n\n")
 	}
 	return nil
 }
@@ -69,12 +67,5 @@ func openaiKeepAlive(sample []byte) []byte {
 }
 
 func (e *responsesEncoder) keepAlive(dst []byte) []byte {
-	dst = e.start(dst, sdk.Event{})
-	e.next++
-	return appendResponsesKeepAlive(dst, e.next-1)
-}
-
-func appendResponsesKeepAlive(dst []byte, number int) []byte {
-	dst = append(dst, "event: keepalive\ndata: {\"type\":\"keepalive\",\"sequence_number\":"...)
-	return append(strconv.AppendInt(dst, int64(number), 10), "}\n\n"...)
+	return e.tail(e.head(e.start(dst, sdk.Event{}), "keepalive"))
 }

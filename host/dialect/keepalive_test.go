@@ -16,7 +16,7 @@ func TestRelayKeepAlive(t *testing.T) {
 		want   string
 	}{
 		{"messages", Anthropic(), "", "event: ping\ndata: {\"type\":\"ping\"}\n\n"},
-		{"responses", Responses(), "", "event: keepalive\ndata: {\"type\":\"keepalive\",\"sequence_number\":7}\n\n"},
+		{"responses", Responses(), "", "event: keepalive\ndata: {\"type\":\"keepalive\"}\n\n"},
 		{"chat", OpenAI(), "data: {\"id\":\"c1\",\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"x\"}}],\"created\":5}\n\n",
 			"data: {\"id\":\"c1\",\"created\":5,\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":null}]}\n\n"},
 		{"chat with more lines", OpenAI(), ": hi\r\nid: 4\r\ndata:{\"id\":\"c1\"}\r\nretry: 3\r\n\r\n",
@@ -27,7 +27,7 @@ func TestRelayKeepAlive(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := string(RelayKeepAlive(tt.d, []byte(tt.sample), 7)); got != tt.want {
+			if got := string(RelayKeepAlive(tt.d, []byte(tt.sample))); got != tt.want {
 				t.Errorf("got  %q\nwant %q", got, tt.want)
 			}
 		})
@@ -56,7 +56,7 @@ func FuzzRelayKeepAlive(f *testing.F) {
 	f.Add([]byte("event: x\ndata: {\"id\":{\"a\":[1]},\"model\":null}\r\n\r\n"))
 	f.Add([]byte("data: {\"id\":{\r\"a\":1}}\n\n"))
 	f.Fuzz(func(t *testing.T, sample []byte) {
-		frame := RelayKeepAlive(OpenAI(), sample, 0)
+		frame := RelayKeepAlive(OpenAI(), sample)
 		if frame == nil {
 			return
 		}

@@ -11,6 +11,7 @@ func (openai) NewEncoder(o AnswerOptions) Encoder { return &openaiEncoder{o: o} 
 
 type openaiEncoder struct {
 	o        AnswerOptions
+	id       string // of the answer
 	head     []byte // of every chunk, up to its choices
 	usage    sdk.Usage
 	open     sdk.BlockKind // 0: none
@@ -52,8 +53,8 @@ func (e *openaiEncoder) start(dst []byte, ev sdk.Event) []byte {
 	if e.head != nil {
 		return dst
 	}
-	h := append([]byte(nil), `data: {"id":`...)
-	h = appendString(h, answerID("chatcmpl-", ev.ID, e.o.ID))
+	e.id = answerID("chatcmpl-", ev.ID, e.o.ID)
+	h := appendString([]byte(`data: {"id":`), e.id)
 	h = append(h, `,"object":"chat.completion.chunk","created":`...)
 	h = strconv.AppendInt(h, e.o.Created, 10)
 	h = append(h, `,"model":`...)

@@ -59,11 +59,16 @@ func redirect(body []byte, o Outbound) ([]byte, []string, error) {
 	case !moved:
 		return body, nil, nil
 	}
+	return splice(body, edits), lost, nil
+}
+
+// splice returns body with edits, which are in the order of their places, made.
+func splice(body []byte, edits []edit) []byte {
 	var out []byte
 	done := 0 // body[:done] is in out
 	for _, e := range edits {
 		out = append(append(out, body[done:e.from]...), e.text...)
 		done = e.to
 	}
-	return append(out, body[done:]...), lost, nil
+	return append(out, body[done:]...)
 }

@@ -130,10 +130,8 @@ func TestKeepAliveOfRelay(t *testing.T) {
 				t.Error(err)
 			}
 			got = append(got, rest...)
-			if a.name != "responses" { // its numbers are the vendor's
-				if err := dialecttest.Check(a.name, got); err != nil {
-					t.Errorf("%v\n%s", err, got)
-				}
+			if err := dialecttest.Check(a.name, got); err != nil {
+				t.Errorf("%v\n%s", err, got)
 			}
 			if kept, _ := beatless(a.name, got); !bytes.Equal(kept, <-sent) {
 				t.Errorf("the vendor's frames were changed:\n%s", got)
@@ -227,5 +225,37 @@ func TestReload(t *testing.T) {
 	close(pause)
 	if _, err := io.ReadAll(resp.Body); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestStartedEarly: behind a start of our own, what a vendor of the same dialect
+// sends and no vocabulary carries reaches the client.
+func TestStartedEarly(t *testing.T) {
+	odd := map[string]string{
+		"anthropic": "event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"web_search_tool_result\",\"content\":[]}}\n\nevent: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":0}\n\n",
+		"openai":    "data: {\"object\":\"chat.completion.chunk\",\"model\":\"m1\",\"choices\":[{\"index\":0,\"delta\":{\"annotations\":[{\"x\":1}]}}]}\n\n",
+		"responses": "event: response.web_search_call.searching\ndata: {\"type\":\"response.web_search_call.searching\",\"item_id\":\"ws\"}\n\n",
+	}
+	own := map[string]string{"anthropic": `"msg_42"`, "openai": `"chatcmpl-42"`, "responses": `"resp_42"`} // the vendor's ids
+	for _, a := range apis {
+		t.Run(a.name, func(t *testing.T) {
+			p := newPlayer(t, a)
+			r := openRig(t, p.row()+keep(1, never), gateway.Options{})
+			early := make(chan struct{})
+			p.play(func(s *stage) bool {
+				s.wait(early)
+				s.say(start())
+				s.write([]byte(odd[a.name]))
+				s.say(text("one"), tokens(), stop())
+				return true
+			})
+			resp := open(t, t.Context(), r.url+a.path, fmt.Sprintf(a.body, true))
+			defer resp.Body.Close()
+			close(early)
+			got, err := io.ReadAll(resp.Body)
+			if err != nil || !bytes.Contains(got, []byte(odd[a.name])) || bytes.Contains(got, []byte(own[a.name])) {
+				t.Errorf("%v: %s", err, got)
+			}
+		})
 	}
 }

@@ -28,7 +28,7 @@ func (x *exchange) flow() {
 	}
 	x.first = time.Since(x.asked)
 	raw, ok := sdk.Find[llm.Raw](x.stream)
-	if ok && !begun && raw.Dialect() == x.dialect {
+	if ok && raw.Dialect() == x.dialect {
 		f = x.relay(l, raw)
 	} else {
 		f = x.encode(l)
@@ -48,7 +48,8 @@ func (x *exchange) await() *sdk.Failure {
 	return sdk.AwaitVisible(x.ctx, x.stream)
 }
 
-// relay passes the vendor's frames on as they are.
+// relay passes the vendor's frames on. Where the client has been given a start
+// already, only the vendor's own and its ids are replaced.
 func (x *exchange) relay(l *line, raw llm.Raw) *sdk.Failure {
 	l.relays(raw.Head())
 	for f := range raw.Frames() {

@@ -35,7 +35,7 @@ type line struct {
 	over  bool          // the timer has nothing more to do
 	gone  bool          // the client does not take any more
 
-	encoder dialect.Encoder // nil while a vendor's frames are relayed
+	encoder dialect.Encoder // nil while a vendor's frames are relayed as they are
 	buf     []byte          // what it writes
 	sample  []byte          // a relayed frame with content
 	next    int             // number of the next relayed frame, in dialects that number them
@@ -78,7 +78,7 @@ func (l *line) tick() {
 	if l.encoder != nil {
 		l.buf = dialect.EncodeKeepAlive(l.encoder, l.buf[:0])
 	} else {
-		l.buf = append(l.buf[:0], dialect.RelayKeepAlive(l.x.dialect, l.sample, max(l.next-1, 0))...)
+		l.buf = append(l.buf[:0], dialect.RelayKeepAlive(l.x.dialect, l.sample)...)
 	}
 	if !l.write(l.buf) {
 		l.x.cancel() // nobody else may notice for as long as the vendor is silent
@@ -109,7 +109,7 @@ func (l *line) decided() (begun bool) {
 	return l.begun
 }
 
-// relayed sends a vendor's frame as it is.
+// relayed sends a vendor's frame: as it is, or behind a start of our own.
 func (l *line) relayed(f llm.Frame) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -123,6 +123,10 @@ func (l *line) relayed(f llm.Frame) bool {
 		l.over = true // what follows comes at once, and must be the vendor's
 	case dialect.MarkInvalid, dialect.MarkNoise, dialect.MarkError:
 	}
+	if l.encoder != nil {
+		l.buf = dialect.EncodeRelayed(l.encoder, l.buf[:0], f.Event, f.Data, f.Raw, f.Mark)
+		return l.write(l.buf)
+	}
 	return l.write(f.Raw)
 }
 
@@ -135,12 +139,15 @@ func (l *line) encoded(e sdk.Event) bool {
 	return l.write(l.buf)
 }
 
-// relays begins an answer of a vendor's frames.
+// relays begins an answer of a vendor's frames, or goes on with the one that has
+// begun.
 func (l *line) relays(head llm.Head) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.x.header(head)
-	l.begin()
+	if !l.begun {
+		l.x.header(head)
+		l.begin()
+	}
 }
 
 // encodes begins an answer of events, or goes on with the one that has begun.

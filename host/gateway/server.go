@@ -13,7 +13,9 @@
 //
 // A client is not left in silence. When content takes longer than the profile's
 // holdHeadersMs, a stream's headers and a start of our own are sent, and from
-// then on, as in every later pause, events that mean nothing (see line). What a
+// then on, as in every later pause, events that mean nothing (see line). A vendor
+// of the same dialect is relayed behind such a start too; only its own start and
+// its ids are replaced. What a
 // client may cost the others is bounded (see limits). Each call leaves a line in
 // the log and its part in the metrics.
 //

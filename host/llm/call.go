@@ -78,6 +78,8 @@ type Head struct {
 // Frame is one frame of a relayed answer.
 type Frame struct {
 	Raw     []byte
+	Event   string
+	Data    []byte // nil if it has none
 	Mark    dialect.Mark
 	Failure *sdk.Failure // the answer ends here, broken
 }

@@ -110,7 +110,7 @@ func (a *attempt) Frames() iter.Seq[llm.Frame] {
 				terminal = true
 				a.settle()
 			}
-			return yield(llm.Frame{Raw: f.raw, Mark: f.mark})
+			return yield(llm.Frame{Raw: f.raw, Event: f.event, Data: f.data, Mark: f.mark})
 		}) {
 			return
 		}

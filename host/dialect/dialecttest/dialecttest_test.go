@@ -74,7 +74,7 @@ event: response.output_text.delta
 data: {"type":"response.output_text.delta","sequence_number":4,"item_id":"msg_1","output_index":0,"content_index":0,"delta":"hi"}
 
 event: keepalive
-data: {"type":"keepalive","sequence_number":4}
+data: {"type":"keepalive"}
 
 event: response.output_text.done
 data: {"type":"response.output_text.done","sequence_number":5,"item_id":"msg_1","output_index":0,"content_index":0,"text":"hi"}
