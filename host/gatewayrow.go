@@ -24,6 +24,9 @@ type Gateway struct {
 	// KeepAlive is the silence after which a client is told that its answer is
 	// still under way.
 	KeepAlive time.Duration
+	// CheckGrammar is the share of streamed answers, from 0 to 1, whose shape is
+	// checked as they are sent.
+	CheckGrammar float64
 }
 
 func defaultGateway() Gateway {
@@ -40,13 +43,15 @@ func readGateway(e profile.Entry) (*Gateway, error) {
 		return nil, err
 	}
 	var c struct {
-		HoldHeaders int64 `json:"holdHeadersMs"`
-		KeepAlive   int64 `json:"keepAliveMs"`
+		HoldHeaders  int64   `json:"holdHeadersMs"`
+		KeepAlive    int64   `json:"keepAliveMs"`
+		CheckGrammar float64 `json:"checkGrammar"`
 	}
 	if err := json.Unmarshal(raw, &c); err != nil {
 		return nil, err
 	}
 	g := defaultGateway()
+	g.CheckGrammar = c.CheckGrammar
 	if c.HoldHeaders > 0 {
 		g.HoldHeaders = time.Duration(c.HoldHeaders) * time.Millisecond
 	}

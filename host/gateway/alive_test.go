@@ -15,7 +15,7 @@ import (
 
 // keep is the gateway's row with limits that a test can wait for.
 func keep(hold, alive int) string {
-	return fmt.Sprintf("- {id: gateway, name: gateway, config: {holdHeadersMs: %d, keepAliveMs: %d}}\n", hold, alive)
+	return fmt.Sprintf("- {id: gateway, name: gateway, config: {holdHeadersMs: %d, keepAliveMs: %d, checkGrammar: 1}}\n", hold, alive)
 }
 
 // never is a limit that no test reaches.
@@ -232,7 +232,7 @@ func TestReload(t *testing.T) {
 // sends and no vocabulary carries reaches the client.
 func TestStartedEarly(t *testing.T) {
 	odd := map[string]string{
-		"anthropic": "event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"web_search_tool_result\",\"content\":[]}}\n\nevent: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":0}\n\n",
+		"anthropic": "event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":1,\"content_block\":{\"type\":\"web_search_tool_result\",\"content\":[]}}\n\nevent: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":1}\n\n",
 		"openai":    "data: {\"object\":\"chat.completion.chunk\",\"model\":\"m1\",\"choices\":[{\"index\":0,\"delta\":{\"annotations\":[{\"x\":1}]}}]}\n\n",
 		"responses": "event: response.web_search_call.searching\ndata: {\"type\":\"response.web_search_call.searching\",\"item_id\":\"ws\"}\n\n",
 	}
@@ -244,9 +244,9 @@ func TestStartedEarly(t *testing.T) {
 			early := make(chan struct{})
 			p.play(func(s *stage) bool {
 				s.wait(early)
-				s.say(start())
+				s.say(start(), text("one"), end())
 				s.write([]byte(odd[a.name]))
-				s.say(text("one"), tokens(), stop())
+				s.say(tokens(), stop())
 				return true
 			})
 			resp := open(t, t.Context(), r.url+a.path, fmt.Sprintf(a.body, true))

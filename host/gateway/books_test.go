@@ -176,3 +176,30 @@ func TestMetricsAreGuarded(t *testing.T) {
 		t.Errorf("with the token: %d\n%s", status, got)
 	}
 }
+
+// TestGrammarFault: an answer of a wrong shape is told, without what it said.
+func TestGrammarFault(t *testing.T) {
+	for _, share := range []string{"0", "1"} {
+		t.Run(share, func(t *testing.T) {
+			p := newPlayer(t, dialects[0])
+			p.play(func(s *stage) bool {
+				s.say(start(), text("a secret"), end())
+				s.write([]byte("event: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":7}\n\n"))
+				s.say(tokens(), stop())
+				return true
+			})
+			var lines bytes.Buffer
+			r := openRig(t, p.row()+"- {id: gateway, name: gateway, config: {checkGrammar: "+share+"}}\n", gateway.Options{Log: slog.New(slog.NewTextHandler(&lines, nil))})
+			r.faulty = share == "1"
+			resp, _, err := post(t, r.url+dialects[0].path, fmt.Sprintf(dialects[0].body, true))
+			if err != nil || resp.StatusCode != http.StatusOK {
+				t.Fatal(resp.StatusCode, err)
+			}
+			r.http.Close()
+			told := strings.Contains(lines.String(), "grammar") && strings.Contains(lines.String(), "route=p/m1 fault=\"a piece or an end of no open block\"")
+			if told != r.faulty || strings.Contains(lines.String(), "secret") {
+				t.Errorf("log: %s", lines.String())
+			}
+		})
+	}
+}

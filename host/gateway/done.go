@@ -56,6 +56,17 @@ func (x *exchange) log(rec record.Request, f *sdk.Failure) {
 	log.LogAttrs(context.Background(), slog.LevelInfo, "request", attrs...)
 }
 
+// ungrammatical tells of an answer whose shape was wrong.
+func (x *exchange) ungrammatical(fault error) {
+	x.server.metrics.faults.WithLabelValues(x.dialect.Name()).Inc()
+	route := ""
+	if attempts := x.call.Trace.Record().Attempts; len(attempts) > 0 {
+		route = attempts[len(attempts)-1].Route.String()
+	}
+	x.server.log.LogAttrs(context.Background(), slog.LevelWarn, "answer breaks its dialect's grammar", slog.String("id", x.id),
+		slog.String("dialect", x.dialect.Name()), slog.String("route", clip(route)), slog.String("fault", fault.Error()))
+}
+
 func brief(d time.Duration) string { return d.Round(100 * time.Microsecond).String() }
 
 // maxName bounds a model's name in the log: a client may make up any.

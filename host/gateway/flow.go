@@ -23,6 +23,7 @@ func (x *exchange) flow() {
 			return
 		}
 		l.broken(f)
+		l.check(f)
 		x.done(f, false)
 		panic(http.ErrAbortHandler)
 	}
@@ -33,6 +34,7 @@ func (x *exchange) flow() {
 	} else {
 		f = x.encode(l)
 	}
+	l.check(f)
 	x.done(f, true)
 	if f != nil {
 		// The error event was sent. A clean end would make it a success to

@@ -3,12 +3,14 @@ package gateway
 import (
 	"bytes"
 	"math"
+	"math/rand/v2"
 	"net/http"
 	"sync"
 	"time"
 
 	"spillway/host"
 	"spillway/host/dialect"
+	"spillway/host/dialect/grammar"
 	"spillway/host/llm"
 	"spillway/sdk"
 )
@@ -39,6 +41,8 @@ type line struct {
 	buf     []byte          // what it writes
 	sample  []byte          // a relayed frame with content
 	next    int             // number of the next relayed frame, in dialects that number them
+
+	grammar *grammar.Checker // nil unless this answer is a sample
 }
 
 // maxSample bounds what is kept of a relayed answer: an id stands in every frame,
@@ -48,6 +52,9 @@ const maxSample = 4 << 10
 // newLine holds the headers back.
 func newLine(x *exchange, g host.Gateway) *line {
 	l := &line{x: x, limit: g.HoldHeaders, heard: x.asked, every: g.KeepAlive}
+	if rand.Float64() < g.CheckGrammar {
+		l.grammar = grammar.New(x.dialect.Name())
+	}
 	if x.seen.Choices > 1 {
 		l.limit = math.MaxInt64 // an encoder writes one answer, so this one must be relayed
 	}
@@ -188,7 +195,27 @@ func (l *line) write(p []byte) bool {
 		err = l.x.out.Flush()
 	}
 	l.gone = err != nil
+	if l.grammar != nil {
+		l.grammar.Feed(p)
+	}
 	return !l.gone
+}
+
+// check reports what was wrong with the shape of an answer that is over, broken
+// by f if that is not nil. Nothing of what it said is told.
+func (l *line) check(f *sdk.Failure) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.grammar == nil {
+		return
+	}
+	fault := l.grammar.Fault() // all that can be said if the client left
+	if !l.gone && l.x.ctx.Err() == nil {
+		fault = l.grammar.End(f != nil)
+	}
+	if fault != nil {
+		l.x.ungrammatical(fault)
+	}
 }
 
 // close ends the line. It must be called before the exchange is over: the

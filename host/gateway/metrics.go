@@ -25,6 +25,7 @@ type metrics struct {
 	held       prometheus.Gauge
 	begunEarly *prometheus.CounterVec
 	keepAlives *prometheus.CounterVec
+	faults     *prometheus.CounterVec
 
 	clientDuration, clientFirst, clientTokens *prometheus.HistogramVec
 	serverDuration, serverFirst               *prometheus.HistogramVec
@@ -40,6 +41,7 @@ func newMetrics(rt *host.Runtime) *metrics {
 		held:       gauge(telemetry.Held),
 		begunEarly: counter(telemetry.BegunEarly),
 		keepAlives: counter(telemetry.KeepAlives),
+		faults:     counter(telemetry.GrammarFaults),
 
 		clientDuration: histogram(telemetry.ClientDuration),
 		clientFirst:    histogram(telemetry.ClientFirst),
@@ -49,7 +51,7 @@ func newMetrics(rt *host.Runtime) *metrics {
 	}
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(
-		m.requests, m.attempts, m.streams, m.held, m.begunEarly, m.keepAlives,
+		m.requests, m.attempts, m.streams, m.held, m.begunEarly, m.keepAlives, m.faults,
 		m.clientDuration, m.clientFirst, m.clientTokens, m.serverDuration, m.serverFirst,
 		newHealth(rt),
 	)

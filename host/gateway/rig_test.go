@@ -30,6 +30,7 @@ type rig struct {
 	url     string
 	dir     string
 	runtime *host.Runtime
+	faulty  bool // an answer is to break its grammar
 }
 
 // api is one of the APIs with a request.
@@ -71,10 +72,14 @@ func row(module, url string) string {
 	return fmt.Sprintf("- {id: p, name: %s, config: {base_url: %q, models: [m1], vendor: anthropic, key: k}}\n", module, url+"/v1")
 }
 
-// openRig is a rig of a profile with the rows.
+// openRig is a rig of a profile with the rows. The shape of every streamed answer
+// is checked.
 func openRig(t *testing.T, rows string, o gateway.Options) *rig {
 	t.Helper()
 	r := &rig{t: t, dir: t.TempDir()}
+	if !strings.Contains(rows, "name: gateway") {
+		rows += "- {id: gateway, name: gateway, config: {checkGrammar: 1}}\n"
+	}
 	r.write(rows)
 	rt, err := host.Open(t.Context(), host.Options{Dir: r.dir, Memory: true})
 	if err != nil {
@@ -91,6 +96,11 @@ func openRig(t *testing.T, rows string, o gateway.Options) *rig {
 	r.http.Start()
 	t.Cleanup(r.http.Close)
 	r.url = r.http.URL
+	t.Cleanup(func() {
+		if faults := r.server.GrammarFaults(); (faults != "") != r.faulty {
+			t.Errorf("faults of grammar: %q", faults)
+		}
+	})
 	return r
 }
 

@@ -57,6 +57,8 @@ var (
 		"Streams begun before any content had come, since the client could not be kept waiting."}
 	KeepAlives = Metric{"spillway.keep_alives", Counter, "{event}", []string{ownDialect}, nil,
 		"Events without meaning that were sent to fill a silence."}
+	GrammarFaults = Metric{"spillway.grammar_faults", Counter, "{answer}", []string{ownDialect}, nil,
+		"Sampled answers whose shape was not their dialect's."}
 	Circuit = Metric{"spillway.circuit.state", Gauge, "{state}", []string{ownPlugin, ownScope, ownTarget}, nil,
 		"What a plugin last reported of a target: 0 closed, 1 half open, 2 open."}
 	PluginUp = Metric{"spillway.plugin.up", Gauge, "{plugin}", []string{ownPlugin}, nil,
@@ -81,7 +83,7 @@ func with(label string) []string { return append(perModel[:len(perModel):len(per
 func Metrics() []Metric {
 	return []Metric{
 		ClientDuration, ClientFirst, ClientTokens, ServerDuration, ServerFirst,
-		Requests, Attempts, Streams, Held, BegunEarly, KeepAlives,
+		Requests, Attempts, Streams, Held, BegunEarly, KeepAlives, GrammarFaults,
 		Circuit, PluginUp, Restarts, Bypassed, StoreUp, RecordsDropped, TracesSent, TracesDropped,
 	}
 }
