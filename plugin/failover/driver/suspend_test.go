@@ -38,6 +38,7 @@ func TestSuspend(t *testing.T) {
 					b.ask(claude, tt.want, tt.asked...)
 				}()
 				synctest.Wait()
+				time.Sleep(6 * time.Minute)
 				b.plugin.Suspend(6 * time.Minute)
 				close(woken)
 				<-done
