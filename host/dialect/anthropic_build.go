@@ -93,7 +93,7 @@ type anthropicMetadata struct {
 }
 
 func (anthropic) BuildRequest(p *sdk.Prompt, o Outbound) ([]byte, []string, error) {
-	b := &anthropicBuilder{o: o, ids: o.callIDs(messagesIDs)}
+	b := &anthropicBuilder{o: o, ids: o.away().callIDs(messagesIDs)}
 	r := anthropicRequest{
 		Model:         o.Model,
 		MaxTokens:     cmp.Or(o.lowered(p.MaxTokens, &b.dropped), o.MaxOutput, defaultMaxTokens),
@@ -231,8 +231,11 @@ func (b *anthropicBuilder) block(p sdk.Part) (anthropicBlock, bool) {
 		b.dropped.add(string(p.Kind))
 		return block, false
 	}
-	if p.Cache {
+	switch {
+	case p.Cache && b.o.Quirks.AllFields:
 		block.CacheControl = &anthropicCache{Type: "ephemeral"}
+	case p.Cache: // the others keep caches of their own accord
+		b.dropped.add("cache_control")
 	}
 	return block, true
 }

@@ -29,15 +29,23 @@ var (
 	responsesIDs = idRule{most: 64}
 )
 
-// idRule is the vendor's own rule where it has one, else that of its dialect.
+// idRule is the vendor's own rule where it has one, else that of its dialect. At
+// home only what would be refused for its letters is renamed: an id that is long
+// may be the vendor's own.
 func (o Outbound) idRule(r idRule) idRule {
 	switch n := o.Quirks.ToolIDLength; {
 	case n > 0:
 		return idRule{most: n, exact: true}
-	case o.Quirks.AnyToolID && o.Home:
+	case o.Home && (o.Quirks.AnyToolID || !r.token):
 		return idRule{most: maxAnyID}
 	}
 	return r
+}
+
+// away is o for what is written anew, where no id has to stay as it is.
+func (o Outbound) away() Outbound {
+	o.Home = false
+	return o
 }
 
 // maxAnyID bounds the ids that a vendor takes in any form.

@@ -24,7 +24,7 @@ const (
 // Minds reports whether h holds what the vendor does not take, wherever it came
 // from. Seals are left out: it depends on who made them.
 func (q Quirks) Minds(h History) bool {
-	return h&HistoryMade != 0 ||
+	return h&HistoryMade != 0 || q.ToolIDLength > 0 ||
 		h&(HistoryUnsealed|HistoryLoop) != 0 && q.SealedReasoning ||
 		h&HistoryOddIDs != 0 && !q.AnyToolID ||
 		h&HistoryUnreasoned != 0 && q.ReasoningContent

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"spillway/sdk"
@@ -91,19 +92,23 @@ type openaiSchema struct {
 }
 
 func (openai) BuildRequest(p *sdk.Prompt, o Outbound) ([]byte, []string, error) {
-	b := &openaiBuilder{quirks: o.Quirks, ids: o.callIDs(chatIDs), messages: []openaiMessage{}}
+	b := &openaiBuilder{quirks: o.Quirks, ids: o.away().callIDs(chatIDs), messages: []openaiMessage{}}
 	b.say("system", p.System)
+	var late []sdk.Message // notices that stand between calls and their results
+	calling := false
 	for _, m := range p.Messages {
-		role := "user"
-		switch m.Role {
-		case sdk.RoleAssistant:
-			role = "assistant"
-		case sdk.RoleSystem:
-			role = "system"
-		case sdk.RoleUser, sdk.RoleTool:
+		if m.Role == sdk.RoleSystem && calling {
+			late = append(late, m)
+			continue
 		}
-		b.say(role, m.Parts)
+		b.turn(m)
+		calling = m.Role == sdk.RoleAssistant && slices.ContainsFunc(m.Parts, func(p sdk.Part) bool { return p.Kind == sdk.PartToolCall })
+		if !calling {
+			b.turns(late)
+			late = nil
+		}
 	}
+	b.turns(late)
 	r := openaiRequest{
 		Model:           o.Model,
 		Messages:        b.messages,
@@ -156,6 +161,24 @@ type openaiBuilder struct {
 	ids      callIDs
 	messages []openaiMessage
 	dropped  dropped
+}
+
+func (b *openaiBuilder) turns(messages []sdk.Message) {
+	for _, m := range messages {
+		b.turn(m)
+	}
+}
+
+func (b *openaiBuilder) turn(m sdk.Message) {
+	role := "user"
+	switch m.Role {
+	case sdk.RoleAssistant:
+		role = "assistant"
+	case sdk.RoleSystem:
+		role = "system"
+	case sdk.RoleUser, sdk.RoleTool:
+	}
+	b.say(role, m.Parts)
 }
 
 // say adds the messages of one turn: results of tools first, each its own,

@@ -42,7 +42,8 @@ func TestProject(t *testing.T) {
 		`{"type":"thinking","thinking":"D","signature":""},`, ``,
 		`f:1`, `id_Zjox`)
 	atKimi := strings.NewReplacer(
-		`{"type":"thinking","thinking":"C","signature":"claude's"},{"type":"redacted_thinking","data":"claude's too"}, `, `{"type":"thinking","thinking":"Calling a tool.","signature":""},`)
+		`{"type":"thinking","thinking":"C","signature":"claude's"},{"type":"redacted_thinking","data":"claude's too"}, `, `{"type":"thinking","thinking":"Calling a tool.","signature":""},`,
+		`f:1`, `id_Zjox`)
 	chat := func(body string) string { return `{"model":"m","messages":[` + body + `]}` }
 	tests := []struct {
 		name    string

@@ -273,7 +273,15 @@ func TestBuild(t *testing.T) {
 		{"quirks", openai, sdk.Prompt{Messages: hi, MaxTokens: 7},
 			dialect.Outbound{Stream: true, Quirks: dialect.Quirks{NoStreamUsage: true, MaxCompletionTokens: true}},
 			`{"model":"m",` + hiOpenAI + `,"stream":true,"max_completion_tokens":7}`, nil},
-		{"system", anthropic, sdk.Prompt{System: []sdk.Part{{Kind: sdk.PartText, Text: "a", Cache: true}, sdk.TextPart("b"), sdk.TextPart(""), picture}, Messages: hi}, dialect.Outbound{},
+		{"cache marker to others", anthropic, sdk.Prompt{System: []sdk.Part{{Kind: sdk.PartText, Text: "a", Cache: true}}, Messages: hi}, dialect.Outbound{},
+			`{"model":"m","max_tokens":8192,"system":[{"type":"text","text":"a"}],` + hiAnthropic + `}`, []string{"cache_control"}},
+		{"notice between a call and its result", openai, sdk.Prompt{Messages: []sdk.Message{
+			{Role: sdk.RoleAssistant, Parts: []sdk.Part{{Kind: sdk.PartToolCall, ID: "c", Name: "f"}}},
+			{Role: sdk.RoleSystem, Parts: []sdk.Part{sdk.TextPart("n")}},
+			{Role: sdk.RoleTool, Parts: []sdk.Part{{Kind: sdk.PartToolResult, ID: "c", Result: []sdk.Part{sdk.TextPart("r")}}}}}}, dialect.Outbound{},
+			`{"model":"m","messages":[{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}]},` +
+				`{"role":"tool","content":"r","tool_call_id":"c"},{"role":"system","content":"n"}]}`, nil},
+		{"system", anthropic, sdk.Prompt{System: []sdk.Part{{Kind: sdk.PartText, Text: "a", Cache: true}, sdk.TextPart("b"), sdk.TextPart(""), picture}, Messages: hi}, dialect.Outbound{Quirks: claude},
 			`{"model":"m","max_tokens":8192,"system":[{"type":"text","text":"a","cache_control":{"type":"ephemeral"}},{"type":"text","text":"b"}],` + hiAnthropic + `}`,
 			[]string{"system.image"}},
 		{"system", openai, sdk.Prompt{System: []sdk.Part{{Kind: sdk.PartText, Text: "a", Cache: true}, sdk.TextPart("b")}, Messages: hi}, dialect.Outbound{},

@@ -13,7 +13,7 @@ import (
 const minOutput = 16
 
 func (responses) BuildRequest(p *sdk.Prompt, o Outbound) ([]byte, []string, error) {
-	b := &responsesBuilder{ids: o.callIDs(responsesIDs), input: []*responsesItem{}}
+	b := &responsesBuilder{ids: o.away().callIDs(responsesIDs), input: []*responsesItem{}}
 	r := responsesRequest{
 		Model:           o.Model,
 		Instructions:    b.instructions(p.System),

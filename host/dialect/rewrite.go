@@ -83,9 +83,12 @@ func omit(raw []byte, name string) []byte {
 
 // with is the object raw with one more member at its end.
 func with(raw []byte, name string, val []byte) []byte {
+	end := bytes.LastIndexByte(raw, '}')
+	if end < 0 {
+		return raw // no object
+	}
 	w := walk(raw)
 	some := w.member()
-	end := bytes.LastIndexByte(raw, '}')
 	out := append(make([]byte, 0, len(raw)+len(name)+len(val)+4), raw[:end]...)
 	if some {
 		out = append(out, ',')
