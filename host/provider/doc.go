@@ -17,6 +17,13 @@
 // they came (but for the model's name) and the answer's frames can be relayed
 // as they are: every frame is scanned, none is decoded.
 //
+// # Histories
+//
+// A client's history is its own, and it is of the vendor that the client chose.
+// Another vendor, and the same one once others have served, gets a projection of
+// it: package dialect makes it, [Seals] know who sealed which reasoning. What was
+// left behind is in the attempt's record.
+//
 // # Keys
 //
 // A key exists as profile.Secret here and in the request's header, nowhere else.
