@@ -19,11 +19,12 @@ import (
 //	provider            a vendor in all dialects it offers, the client's own first
 //	provider-anthropic  … in the Messages dialect only
 //	provider-openai     … in the Chat Completions dialect only
+//	provider-responses  … in the Responses dialect only
 //	provider-sim        a simulated vendor on loopback, failing as scripted
 //
 // and those of services.go, gatewayrow.go and telemetryrow.go.
 var (
-	providerModules = []string{"provider", "provider-anthropic", "provider-openai", "provider-sim"}
+	providerModules = []string{"provider", "provider-anthropic", "provider-openai", "provider-responses", "provider-sim"}
 	modules         = append(slices.Clone(providerModules), moduleAliases, moduleGateway, moduleTelemetry, moduleRedis)
 )
 
@@ -138,7 +139,7 @@ func endpoints(module string, c providerConfig, o *provider.Options) error {
 	only := strings.TrimPrefix(strings.TrimPrefix(module, "provider"), "-")
 	if only == "" {
 		if c.BaseURL != "" {
-			return errors.New("base_url: its dialect must be said: write endpoints: {anthropic: URL, openai: URL}, or use provider-anthropic or provider-openai")
+			return errors.New("base_url: its dialect must be said: write endpoints: {anthropic: URL, openai: URL, responses: URL}, or use provider-anthropic, provider-openai or provider-responses")
 		}
 		if c.Endpoints != nil {
 			o.Vendor.Endpoints = c.Endpoints
@@ -198,7 +199,7 @@ func simulate(ctx context.Context, id string, c providerConfig, o *provider.Opti
 		return nil, err
 	}
 	base := s.Vendor(id).URL() + "/v1"
-	o.Vendor.Endpoints = map[string]string{"anthropic": base, "openai": base}
+	o.Vendor.Endpoints = map[string]string{"anthropic": base, "openai": base, "responses": base}
 	o.Keys = []profile.Secret{"sim-" + profile.Secret(id)}
 	return s, nil
 }

@@ -39,27 +39,31 @@ func TestSameDialect(t *testing.T) {
 	}
 }
 
-// TestOtherDialect: a vendor that speaks the other dialect serves as well.
+// TestOtherDialect: a vendor that speaks another dialect serves as well.
 func TestOtherDialect(t *testing.T) {
-	for i, d := range dialects {
-		other := dialects[1-i].module
-		t.Run(d.name, func(t *testing.T) {
-			r := newRig(t, "ok", other, gateway.Options{})
-			_, got, err := post(t, r.url+d.path, fmt.Sprintf(d.body, true))
-			if err != nil {
-				t.Fatal(err)
+	for _, d := range dialects {
+		for _, other := range dialects {
+			if other == d {
+				continue
 			}
-			if err := dialecttest.Check(d.name, got); err != nil {
-				t.Errorf("%v\n%s", err, got)
-			}
-			if !strings.Contains(string(got), "w0@p") || !strings.Contains(string(got), "w19@p") {
-				t.Errorf("not the whole answer:\n%s", got)
-			}
-			resp, got, err := post(t, r.url+d.path, fmt.Sprintf(d.body, false))
-			if err != nil || resp.StatusCode != http.StatusOK || !json.Valid(got) || !strings.Contains(string(got), "w19@p") {
-				t.Errorf("not streamed: %d %v %s", resp.StatusCode, err, got)
-			}
-		})
+			t.Run(d.name+" from "+other.name, func(t *testing.T) {
+				r := newRig(t, "ok", other.module, gateway.Options{})
+				_, got, err := post(t, r.url+d.path, fmt.Sprintf(d.body, true))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := dialecttest.Check(d.name, got); err != nil {
+					t.Errorf("%v\n%s", err, got)
+				}
+				if !strings.Contains(string(got), "w0@p") || !strings.Contains(string(got), "w19@p") {
+					t.Errorf("not the whole answer:\n%s", got)
+				}
+				resp, got, err := post(t, r.url+d.path, fmt.Sprintf(d.body, false))
+				if err != nil || resp.StatusCode != http.StatusOK || !json.Valid(got) || !strings.Contains(string(got), "w19@p") {
+					t.Errorf("not streamed: %d %v %s", resp.StatusCode, err, got)
+				}
+			})
+		}
 	}
 }
 
@@ -67,7 +71,7 @@ func TestOtherDialect(t *testing.T) {
 // and an aborted connection, never a clean end.
 func TestBrokenAnswer(t *testing.T) {
 	for _, d := range dialects {
-		for _, module := range []string{"provider-anthropic", "provider-openai"} {
+		for _, module := range []string{"provider-anthropic", "provider-openai", "provider-responses"} {
 			for _, script := range []string{"cut=6", "eof=6", "error-event=6"} {
 				t.Run(d.name+" from "+module+"/"+script, func(t *testing.T) {
 					r := newRig(t, script, module, gateway.Options{})

@@ -40,6 +40,7 @@ type api struct{ name, module, path, body string }
 var dialects = []api{
 	{"anthropic", "provider-anthropic", "/v1/messages", `{"model":"p/m1","max_tokens":99,"stream":%t,"messages":[{"role":"user","content":"hi"}]}`},
 	{"openai", "provider-openai", "/v1/chat/completions", `{"model":"p/m1","stream":%t,"messages":[{"role":"user","content":"hi"}]}`},
+	{"responses", "provider-responses", "/v1/responses", `{"model":"p/m1","stream":%t,"input":"hi"}`},
 }
 
 func (a api) dialect(t *testing.T) dialect.Dialect {

@@ -51,7 +51,7 @@ func newRig(t *testing.T, script string) *rig {
 	p, err := provider.New(provider.Options{
 		Name: "p", VendorName: "deepseek", Keys: []profile.Secret{canary},
 		Vendor: provider.Vendor{
-			Endpoints: map[string]string{"anthropic": base, "openai": base}, Auth: "bearer",
+			Endpoints: map[string]string{"anthropic": base, "openai": base, "responses": base}, Auth: "bearer",
 			Pass: []string{"anthropic-beta"},
 		},
 	})
@@ -64,8 +64,11 @@ func newRig(t *testing.T, script string) *rig {
 
 func body(d dialect.Dialect, stream bool) []byte {
 	limit := `"max_tokens":100,`
-	if d.Name() == "openai" && stream {
+	switch {
+	case d.Name() == "openai" && stream:
 		limit = `"stream_options":{"include_usage":true},`
+	case d.Name() == "responses":
+		return fmt.Appendf(nil, `{"model":"m1","stream":%t,"unknown_field":{"x":[1]},"input":"hello"}`, stream)
 	}
 	return fmt.Appendf(nil, `{"model":"m1",%s"stream":%t,"unknown_field":{"x":[1]},"messages":[{"role":"user","content":"hello"}]}`, limit, stream)
 }
@@ -88,7 +91,12 @@ func (r *rig) dispatch(d dialect.Dialect, body []byte, req sdk.Request) sdk.Stre
 	return s
 }
 
-func dialects() []dialect.Dialect { return []dialect.Dialect{dialect.Anthropic(), dialect.OpenAI()} }
+func dialects() []dialect.Dialect {
+	return []dialect.Dialect{dialect.Anthropic(), dialect.OpenAI(), dialect.Responses()}
+}
+
+// paths are where the dialects are asked for an answer.
+var paths = map[string]string{"anthropic": "/v1/messages", "openai": "/v1/chat/completions", "responses": "/v1/responses"}
 
 func collect(s sdk.Stream) (text string, end sdk.Event) {
 	for e, err := range s.Events() {
@@ -208,6 +216,9 @@ func TestRelay(t *testing.T) {
 				if d := cmp.Diff(string(body(d, stream)), string(calls[0].Body)); d != "" {
 					t.Errorf("request (-want +got):\n%s", d)
 				}
+				if calls[0].Path != paths[d.Name()] {
+					t.Errorf("asked at %s: the vendor speaks the caller's own dialect", calls[0].Path)
+				}
 				if calls[0].Header.Get("Anthropic-Beta") != "b1" || calls[0].Key != profile.Secret(canary).Fingerprint() {
 					t.Errorf("headers: %v, key %s", calls[0].Header, calls[0].Key)
 				}
@@ -226,8 +237,7 @@ func TestRelay(t *testing.T) {
 // direct asks the vendor without spillway.
 func direct(t *testing.T, r *rig, d dialect.Dialect, stream bool) []byte {
 	t.Helper()
-	path := map[string]string{"anthropic": "/v1/messages", "openai": "/v1/chat/completions"}[d.Name()]
-	req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, r.vendor.URL()+path, bytes.NewReader(body(d, stream)))
+	req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, r.vendor.URL()+paths[d.Name()], bytes.NewReader(body(d, stream)))
 	req.Header.Set("Authorization", "Bearer "+canary)
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
@@ -253,7 +263,7 @@ func scrub(b []byte) []byte {
 	return out
 }
 
-// TestEvents: the same answer decoded says the same in both dialects.
+// TestEvents: the same answer decoded says the same in all dialects.
 func TestEvents(t *testing.T) {
 	for _, d := range dialects() {
 		for _, stream := range []bool{true, false} {
