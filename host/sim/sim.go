@@ -48,7 +48,8 @@ type Vendor struct {
 	// reasoning, in strict mode, unless the request turns thinking off: DeepSeek
 	// and Kimi. In the Messages dialect unsigned reasoning is taken then.
 	ReasoningHistory bool
-	// FilledReasoning takes empty reasoning for none: Kimi, but not DeepSeek.
+	// FilledReasoning takes empty reasoning for none, in the chat dialect: Kimi,
+	// but not DeepSeek.
 	FilledReasoning bool
 	// Exact refuses in the chat dialect, in strict mode, what OpenAI does and
 	// most who copied it do not: fields it does not know, long ids of calls.

@@ -111,7 +111,7 @@ func (v Vendor) checkTurns(r *request) string {
 		if len(called) > 0 {
 			return unansweredUse(calledAt, called)
 		}
-		if len(open) > 0 && v.lacksReasoning(r, slices.ContainsFunc(m.Content, v.isReasoning)) {
+		if len(open) > 0 && v.lacksReasoning(r, slices.ContainsFunc(m.Content, func(b block) bool { return b.Type == "thinking" })) {
 			return noReasoning(i)
 		}
 	}
@@ -119,10 +119,6 @@ func (v Vendor) checkTurns(r *request) string {
 		return unansweredUse(calledAt, open)
 	}
 	return v.checkThinkingFirst(r, turn)
-}
-
-func (v Vendor) isReasoning(b block) bool {
-	return b.Type == "thinking" && (b.Thinking != "" || !v.FilledReasoning)
 }
 
 // checkThinkingFirst looks at the turn that is to go on. Who thinks by a budget

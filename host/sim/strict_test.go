@@ -69,7 +69,6 @@ func TestStrict(t *testing.T) {
 		{"foreign reasoning", "anthropic", strict, `[{"role":"user","content":"Hi."},{"role":"assistant","content":[{"type":"thinking","thinking":"x","signature":"Zm9yZWlnbg=="}]},{"role":"user","content":"So?"}]`, nil, "messages.1.content.0: Invalid `signature` in `thinking` block"},
 		{"reasoning left out", "anthropic", reasons, anthropicLoop + `{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"42"}]}]`, nil, "reasoning_content is missing in assistant tool call message at index 1"},
 		{"empty reasoning", "anthropic", reasons, thoughtLoop(`""`), nil, ""},
-		{"empty reasoning counts for none", "anthropic", likeKimi, thoughtLoop(`""`), nil, "reasoning_content is missing in assistant tool call message at index 1"},
 		{"unsigned reasoning", "anthropic", likeKimi, thoughtLoop(`"Well."`), nil, ""},
 		{"unsigned reasoning", "anthropic", strict, thoughtLoop(`"Well."`), nil, "Invalid `signature` in `thinking` block"},
 		{"reasoning left out, thinking off", "anthropic", reasons, anthropicLoop + anthropicResult + `]`, map[string]any{"thinking": map[string]any{"type": "disabled"}}, ""},
