@@ -6,7 +6,7 @@ GO ?= go
 # serves this one, too.
 export GOFLAGS := -trimpath $(GOFLAGS)
 
-.PHONY: build demo test check fuzz bench soak tools clean
+.PHONY: build demo test check fuzz bench scorecard soak tools clean
 
 ## build: bin/spillway, and bin/plugins/failover beside it
 build:
@@ -33,6 +33,11 @@ fuzz:
 ## bench: what the plugin process costs, side by side
 bench: build tools
 	@.ci/bench
+
+## scorecard: the scenarios of the public Failover Bench, in real time, on three APIs
+scorecard:
+	$(GO) test -c -o bin/tools/faults.test ./tests/faults
+	@cd tests/faults && ../../bin/tools/faults.test -test.run '^TestFailoverBench$$' -scorecard
 
 ## soak: five minutes of edits, bad saves and replaced plugins under load, and 200 killed plugins
 soak:

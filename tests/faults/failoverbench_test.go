@@ -114,8 +114,8 @@ func (r *row) one() (rescued bool) {
 	got := s.ask(large)
 	r.took = got.Took()
 	rescued = r.answers(got)
-	if limit := r.pace.of(r.within); r.within > 0 {
-		r.must(r.took <= limit+slack, "the call took %s, want at most %s", r.took, limit)
+	if limit := r.pace.limit(r.within); r.within > 0 {
+		r.must(r.took <= limit, "the call took %s, want at most %s", r.took, limit)
 	}
 	calls := s.upstream()
 	r.must(len(calls) <= cmp.Or(r.most, 6), "%d calls reached the primary", len(calls))

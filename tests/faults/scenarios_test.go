@@ -57,7 +57,7 @@ func scenarios() []scenario {
 			id: "S09", name: "silence in the middle", primary: "stall=20 for=30s; ok*2", beside: true,
 			cut: 20, within: 45 * time.Second, then: "primary",
 			calls: []string{"primary 2"}, outcome: record.FailedMidstream,
-			attempts: []string{"primary primary/large TIMEOUT > stop"},
+			attempts: []string{"primary primary/large TIMEOUT"},
 		},
 		{
 			id: "S06", name: "silence", primary: "hang",
@@ -117,7 +117,7 @@ func scenarios() []scenario {
 			id: "S08", name: "dead in the middle", primary: "cut=40", beside: true,
 			cut:   40,
 			calls: []string{"primary 1"}, outcome: record.FailedMidstream,
-			attempts: []string{"primary primary/large TRANSPORT > stop"},
+			attempts: []string{"primary primary/large TRANSPORT"},
 			against:  []string{"primary/large closed TRANSPORT"},
 		},
 		{
@@ -129,7 +129,7 @@ func scenarios() []scenario {
 		{
 			// The two seconds that usage may take to follow the end are the host's,
 			// and never scaled.
-			id: "S11", name: "no terminator", primary: "nodone",
+			id: "S11", name: "no terminator", primary: "nodone for=30s",
 			from: "primary", within: 8 * time.Second,
 			calls: []string{"primary 1"}, outcome: record.OK,
 			attempts: []string{"primary primary/large ok"},
@@ -163,7 +163,7 @@ func scenarios() []scenario {
 			id: "S14", name: "dead in the middle, no prefill", primary: "cut=40", beside: true, noPrefill: true,
 			cut:   40,
 			calls: []string{"primary 1"}, outcome: record.FailedMidstream,
-			attempts: []string{"primary primary/large TRANSPORT > stop"},
+			attempts: []string{"primary primary/large TRANSPORT"},
 			against:  []string{"primary/large closed TRANSPORT"},
 		},
 		{

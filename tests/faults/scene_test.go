@@ -265,7 +265,8 @@ func (s *scene) json(into any, args ...string) {
 
 // recorded waits for the record of a request, "" for the last one, to tell of that
 // outcome and those attempts, each "KIND ROUTE ok" or "KIND ROUTE CODE > ACTION".
-// What is decided after a cancelled attempt is left out, for it may come too late.
+// Where nothing is left to decide, since the caller is gone or has seen content, what
+// a plugin says of it is left out: it may come too late.
 // It returns how the record differs, "" if it does not.
 func (s *scene) recorded(id string, outcome record.Outcome, attempts ...string) (rec record.Request, diff string) {
 	s.t.Helper()
@@ -304,7 +305,7 @@ func told(a record.Attempt) string {
 		code = a.JudgedCode
 	}
 	line := fmt.Sprintf("%s %s %s", a.Kind, a.Route, code)
-	if a.Action != "" && a.Outcome != record.AttemptCancelled {
+	if a.Action != "" && !a.Committed && a.Outcome != record.AttemptCancelled {
 		line += " > " + string(a.Action)
 	}
 	return line

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -139,6 +140,20 @@ func (s *Server) Stop() {
 			s.t.Logf("standard error of serve:\n%s", &s.stderr)
 		}
 	})
+}
+
+// MaxMemory stops the server and returns the most memory, in bytes, that it took.
+func (s *Server) MaxMemory() int64 {
+	s.t.Helper()
+	s.Stop()
+	used, ok := s.cmd.ProcessState.SysUsage().(*syscall.Rusage)
+	if !ok {
+		s.t.Fatal("the system does not say how much memory a process took")
+	}
+	if runtime.GOOS == "darwin" {
+		return used.Maxrss
+	}
+	return used.Maxrss << 10
 }
 
 // Leaks stops the server and returns the places where one of the secrets stands
