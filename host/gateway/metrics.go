@@ -91,6 +91,9 @@ func (m *metrics) count(g *host.Graph, rec record.Request, first time.Duration) 
 		if a.FirstContent > 0 && rec.Stream {
 			m.clientFirst.WithLabelValues(of...).Observe(time.Duration(a.FirstContent).Seconds())
 		}
+		if a.Estimated { // the conventions want no guesses
+			continue
+		}
 		if a.Usage.Input > 0 {
 			m.clientTokens.WithLabelValues(append(of, "input")...).Observe(float64(a.Usage.Input))
 		}

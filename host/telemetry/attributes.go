@@ -58,6 +58,7 @@ const (
 	ownSkipped      = "spillway.skipped"
 	ownDropped      = "spillway.dropped"
 	ownCommitted    = "spillway.committed"
+	ownEstimated    = "spillway.estimated"
 	ownCode         = "spillway.code"
 	ownCause        = "spillway.cause"
 	ownScope        = "spillway.scope"
@@ -109,6 +110,7 @@ func Attributes() []Attribute {
 		{ownSkipped, OnRequest | OnAttempt, "candidates that were passed over, each with the reason"},
 		{ownDropped, OnAttempt, "what the vendor's dialect could not carry"},
 		{ownCommitted, OnAttempt, "true if something visible was handed out"},
+		{ownEstimated, OnAttempt, "true if the vendor has not said how many tokens there were: they are guessed"},
 		{ownCode, OnAttempt | OnMetrics, "the failure's code as the host saw it; in metrics as plugins judged it, OK without one"},
 		{ownCause, OnAttempt, "what broke of a connection"},
 		{ownScope, OnRequest | OnAttempt | OnMetrics, "what the failure concerns: route, vendor, key; in metrics what a target is"},

@@ -39,7 +39,7 @@ var (
 	ClientFirst = Metric{"gen_ai.client.operation.time_to_first_chunk", Histogram, "s", perModel, durations,
 		"Streamed attempts, from sending to the first visible content."}
 	ClientTokens = Metric{"gen_ai.client.token.usage", Histogram, "{token}", with(tokenType), amounts,
-		"Tokens of an attempt, by type."}
+		"Tokens of an attempt, by type, where the vendor told them."}
 	ServerDuration = Metric{"gen_ai.server.request.duration", Histogram, "s", with(errorType), durations,
 		"Clients' requests to the last byte, all attempts included."}
 	ServerFirst = Metric{"gen_ai.server.time_to_first_token", Histogram, "s", perModel, firstTimes,

@@ -165,6 +165,7 @@ func attemptAttributes(rec record.Request, a record.Attempt, peers Peers) []attr
 	all.list(ownDropped, a.Dropped)
 	all.text(ownOutcome, string(a.Outcome))
 	all.truth(ownCommitted, a.Committed)
+	all.truth(ownEstimated, a.Estimated)
 	all.text(ownCode, string(a.Code))
 	all.text(ownCause, string(a.Cause))
 	all.text(ownScope, string(scope(a)))

@@ -128,6 +128,7 @@ var stories = []struct {
 				{
 					N: 2, Kind: sdk.KindFallback, Route: kimi, Reason: "QUOTA", Delay: ms(50), Sent: at(150 * time.Millisecond),
 					Outcome: record.AttemptFailed, Committed: true, FirstContent: ms(200), Took: ms(550), Finish: sdk.FinishError,
+					Usage: sdk.Usage{Output: 3}, Estimated: true,
 					Failure: record.Failure{Code: sdk.CodeTransport, Cause: sdk.CauseCut, Scope: sdk.ScopeRoute, Phase: sdk.PhaseStream},
 				},
 			},
@@ -155,7 +156,7 @@ var stories = []struct {
 				"error.type": "TRANSPORT", "server.address": "anthropic.example", "server.port": "443",
 				"spillway.request": "req_2", "spillway.attempt": "2", "spillway.kind": "fallback", "spillway.provider": "kimi",
 				"spillway.route": "kimi/k3", "spillway.reason": "QUOTA", "spillway.delay": "0.05", "spillway.outcome": "failed",
-				"spillway.committed": "true", "spillway.code": "TRANSPORT", "spillway.cause": "cut", "spillway.scope": "route", "spillway.phase": "stream",
+				"spillway.committed": "true", "spillway.estimated": "true", "gen_ai.usage.output_tokens": "3", "spillway.code": "TRANSPORT", "spillway.cause": "cut", "spillway.scope": "route", "spillway.phase": "stream",
 			}},
 		},
 	},
