@@ -62,7 +62,7 @@ const (
 	// enough that every call has some.
 	argumentBytes = 8
 	// maxMention is how much of a tool's result an answer repeats.
-	maxMention = 200
+	maxMention = 400
 )
 
 // compose makes the answer of vendor v to r, as step s would have it.

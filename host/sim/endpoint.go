@@ -155,11 +155,11 @@ func (e *Endpoint) Script() string {
 }
 
 // take consumes the step for one request.
-func (e *Endpoint) take(model, key string) *step {
+func (e *Endpoint) take(r *request, key string) *step {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	now := time.Now()
-	s := e.script.take(model, key, now)
+	s := e.script.take(r, key, now)
 	// The next step may close the port. It must be closed before the caller has
 	// this answer; a failure to open it again is not this request's.
 	_ = e.door(now)

@@ -130,7 +130,7 @@ func (e *Endpoint) generate(x *exchange, r *http.Request, body []byte, malformed
 	if fault := x.find(r.Header, body); fault != "" {
 		return x.invalid(fault)
 	}
-	s := e.take(x.request.Model, x.call.Key)
+	s := e.take(x.request, x.call.Key)
 	x.step = s
 	e.log.update(x.call, func(c *Call) { c.Step = s.text })
 	return x.play()

@@ -43,6 +43,7 @@ const (
 //
 //	model=kimi-k2 => 429; ok
 //	key=k_0123456789ab => invalid-key
+//	offers=Bash => tool=Bash
 //	ok
 //
 // An error names the step and what would be right.
@@ -70,7 +71,7 @@ func Parse(text string) (Script, error) {
 
 func parseRule(line string) (rule, error) {
 	var r rule
-	if strings.HasPrefix(line, "model=") || strings.HasPrefix(line, "key=") {
+	if slices.ContainsFunc([]string{"model=", "key=", "offers="}, func(p string) bool { return strings.HasPrefix(line, p) }) {
 		head, steps, ok := strings.Cut(line, "=>")
 		if !ok {
 			return r, fmt.Errorf(`%q: want "=>" between the requests and the steps`, line)
@@ -83,8 +84,10 @@ func parseRule(line string) (rule, error) {
 				r.model = value
 			case name == "key" && isFingerprint(value):
 				r.key = value
+			case name == "offers" && value != "":
+				r.tool = value
 			default:
-				return r, fmt.Errorf("%q: want model=NAME or key=FINGERPRINT", word)
+				return r, fmt.Errorf("%q: want model=NAME, key=FINGERPRINT or offers=TOOL", word)
 			}
 		}
 	}
@@ -113,8 +116,8 @@ func parseRule(line string) (rule, error) {
 
 func (r rule) checkRefuse(s *step, last bool) error {
 	switch {
-	case r.model != "" || r.key != "":
-		return errors.New("a port refuses every model and key")
+	case !r.any():
+		return errors.New("a port refuses every request")
 	case s.times > 1:
 		return errors.New("it takes no request: want a time, like refuse*30s")
 	case s.during == 0 && (r.cycle || !last):

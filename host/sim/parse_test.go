@@ -21,7 +21,7 @@ func TestParse(t *testing.T) {
 		`429 retry-after="Wed, 21 Oct 2026 07:28:00 GMT" header.retry-after-ms=1500`,
 		"body=anthropic-010; error-event=end body=anthropic-027 reasoning=3 tokens=0",
 		"slow=20s gap=5ms; stall=20 for=30s; wrong-content-type=text/html; longline=64KB",
-		"model=kimi-k2 key=k_0123456789ab => 429; ok\nkey=k_0123456789ab => invalid-key\nok",
+		"model=kimi-k2 key=k_0123456789ab => 429; ok\nkey=k_0123456789ab => invalid-key\noffers=Bash => tool=Bash\nok",
 	} {
 		s, err := Parse(text)
 		if err != nil {
@@ -63,9 +63,9 @@ func TestParseErrors(t *testing.T) {
 		{"refuse*2; ok", "want a time, like refuse*30s"},
 		{"refuse; repeat", "want a time, like refuse*30s"},
 		{"refuse after=1s", "refuse takes none"},
-		{"model=m => refuse", "a port refuses every model and key"},
+		{"model=m => refuse", "a port refuses every request"},
 		{"model=m ok", `want "=>"`},
-		{"key=sk-secret => ok", "want model=NAME or key=FINGERPRINT"},
+		{"key=sk-secret => ok", "want model=NAME, key=FINGERPRINT or offers=TOOL"},
 		{"model=m =>", "0 steps"},
 		{`ok args='{`, "a quote is not closed"},
 		{"tool args=5", `args "5": want a JSON object`},
@@ -99,28 +99,30 @@ func FuzzParse(f *testing.F) {
 
 func TestPlayback(t *testing.T) {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	type request struct {
-		at         time.Duration
-		model, key string
-		want       string
+	type asked struct {
+		at               time.Duration
+		model, key, tool string
+		want             string
 	}
 	for _, tt := range []struct {
 		name, script string
-		requests     []request
+		requests     []asked
 	}{
-		{"the last step holds", "429; ok", []request{{want: "429"}, {want: "ok"}, {want: "ok"}}},
-		{"times", "500*2; ok", []request{{want: "500*2"}, {want: "500*2"}, {want: "ok"}}},
-		{"repeat", "429; ok; repeat", []request{{want: "429"}, {want: "ok"}, {want: "429"}, {want: "ok"}}},
-		{"time", "503*60s; ok", []request{{want: "503*60s"}, {at: 59 * time.Second, want: "503*60s"}, {at: time.Minute, want: "ok"}}},
-		{"time begins with the step", "429; 503*60s; ok", []request{
+		{"the last step holds", "429; ok", []asked{{want: "429"}, {want: "ok"}, {want: "ok"}}},
+		{"times", "500*2; ok", []asked{{want: "500*2"}, {want: "500*2"}, {want: "ok"}}},
+		{"repeat", "429; ok; repeat", []asked{{want: "429"}, {want: "ok"}, {want: "429"}, {want: "ok"}}},
+		{"time", "503*60s; ok", []asked{{want: "503*60s"}, {at: 59 * time.Second, want: "503*60s"}, {at: time.Minute, want: "ok"}}},
+		{"time begins with the step", "429; 503*60s; ok", []asked{
 			{at: time.Hour, want: "429"}, {at: time.Hour + 59*time.Second, want: "503*60s"}, {at: time.Hour + time.Minute, want: "ok"}}},
-		{"several times over at once", "500*1s; 503*1s; ok", []request{{at: 1500 * time.Millisecond, want: "503*1s"}, {at: 3 * time.Second, want: "ok"}}},
-		{"a last step's time does not end", "ok; 503*1s", []request{{want: "ok"}, {at: time.Hour, want: "503*1s"}}},
-		{"rules have places of their own", "model=a => 429; ok\nkey=k_0123456789ab => auth\n500; overloaded", []request{
+		{"several times over at once", "500*1s; 503*1s; ok", []asked{{at: 1500 * time.Millisecond, want: "503*1s"}, {at: 3 * time.Second, want: "ok"}}},
+		{"a last step's time does not end", "ok; 503*1s", []asked{{want: "ok"}, {at: time.Hour, want: "503*1s"}}},
+		{"rules have places of their own", "model=a => 429; ok\nkey=k_0123456789ab => auth\n500; overloaded", []asked{
 			{model: "a", want: "429"}, {model: "b", want: "500"}, {model: "a", want: "ok"},
 			{model: "b", key: "k_0123456789ab", want: "auth"}, {model: "b", want: "overloaded"}}},
-		{"no rule", "model=a => 429", []request{{model: "b", want: "ok"}}},
-		{"nothing", "", []request{{want: "ok"}}},
+		{"a tool on offer", "offers=Bash => 429; 500\nok", []asked{
+			{tool: "Bash", want: "429"}, {tool: "Read", want: "ok"}, {want: "ok"}, {tool: "Bash", want: "500"}}},
+		{"no rule", "model=a => 429", []asked{{model: "b", want: "ok"}}},
+		{"nothing", "", []asked{{want: "ok"}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s, err := Parse(tt.script)
@@ -129,7 +131,8 @@ func TestPlayback(t *testing.T) {
 			}
 			p := newPlayback(s, start)
 			for i, r := range tt.requests {
-				if got := p.take(r.model, r.key, start.Add(r.at)).text; got != r.want {
+				q := &request{Model: r.model, Tools: []tool{{Name: r.tool}}}
+				if got := p.take(q, r.key, start.Add(r.at)).text; got != r.want {
 					t.Errorf("request %d: got %q, want %q", i+1, got, r.want)
 				}
 			}

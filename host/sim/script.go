@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"slices"
 	"strings"
 	"time"
 )
@@ -15,8 +16,18 @@ type Script struct {
 type rule struct {
 	model string // "" for any
 	key   string // a fingerprint, "" for any
+	tool  string // that the request offers, "" for any
 	steps []step
 	cycle bool
+}
+
+// any reports whether the rule is for every request.
+func (r *rule) any() bool { return r.model == "" && r.key == "" && r.tool == "" }
+
+func (r *rule) matches(q *request, key string) bool {
+	offered := func(t tool) bool { return t.callable() && t.name() == r.tool }
+	return (r.model == "" || r.model == q.Model) && (r.key == "" || r.key == key) &&
+		(r.tool == "" || slices.ContainsFunc(q.Tools, offered))
 }
 
 // step is one way to answer.
@@ -64,7 +75,10 @@ func (s Script) String() string {
 		if r.key != "" {
 			b.WriteString("key=" + r.key + " ")
 		}
-		if r.model != "" || r.key != "" {
+		if r.tool != "" {
+			b.WriteString("offers=" + r.tool + " ")
+		}
+		if !r.any() {
 			b.WriteString("=> ")
 		}
 		for j, st := range r.steps {
@@ -105,9 +119,9 @@ func newPlayback(s Script, now time.Time) *playback {
 }
 
 // take consumes a step of the first rule that matches.
-func (p *playback) take(model, key string, now time.Time) *step {
+func (p *playback) take(q *request, key string, now time.Time) *step {
 	for i, r := range p.script.rules {
-		if (r.model != "" && r.model != model) || (r.key != "" && r.key != key) {
+		if !r.matches(q, key) {
 			continue
 		}
 		s := p.current(i, now)
@@ -154,7 +168,7 @@ func (p *playback) advance(i int, at time.Time) bool {
 // alone opens it again.
 func (p *playback) refusing(now time.Time) (bool, time.Time) {
 	for i, r := range p.script.rules {
-		if r.model != "" || r.key != "" {
+		if !r.any() {
 			continue
 		}
 		s := p.current(i, now)

@@ -1,11 +1,14 @@
 package agents
 
 import (
+	"flag"
 	"os"
 	"testing"
 
 	"spillway/tests/internal/rig"
 )
+
+var heavy = flag.Bool("agents.slow", false, "run the agents that are too heavy for every test run")
 
 func TestMain(m *testing.M) {
 	code := m.Run()
@@ -14,7 +17,14 @@ func TestMain(m *testing.M) {
 }
 
 func TestAgents(t *testing.T) {
-	installed := install(t)
+	agents, folders := quick, []string{"npm"}
+	if *heavy {
+		agents, folders = slow, []string{"npm", "npm-slow", "npm-dsh"}
+	}
+	var installed []string
+	for _, dir := range folders {
+		installed = append(installed, rig.NodeModules(t, dir))
+	}
 	names := isolate(t)
 	if names == nil {
 		return // all of it ran in the namespace
@@ -32,10 +42,4 @@ func TestAgents(t *testing.T) {
 			})
 		}
 	}
-}
-
-// install installs the agents and returns the folder with their packages.
-func install(t *testing.T) string {
-	t.Helper()
-	return rig.NodeModules(t, "npm")
 }

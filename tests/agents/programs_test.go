@@ -2,7 +2,8 @@ package agents
 
 import "fmt"
 
-var agents = []agent{
+// quick are the agents that a test run can wait for.
+var quick = []agent{
 	claude,
 	codex,
 	pi("openai-completions", "/v1", false),
@@ -11,10 +12,10 @@ var agents = []agent{
 }
 
 var claude = agent{
-	name: "claude", call: shell("Bash", "command", ""), sticky: true, repeats: true,
-	command: func(p *place) (args, env []string) {
-		args = []string{
-			p.module("@anthropic-ai/claude-code/cli-wrapper.cjs"),
+	name: "claude", shell: shell{tool: "Bash", argument: "command"}, sticky: true, onBreak: repeats,
+	command: func(p *place) (argv, env []string) {
+		argv = []string{
+			p.node(), p.module("@anthropic-ai/claude-code/cli-wrapper.cjs"),
 			"-p", prompt, "--allowedTools", "Bash", "--model", "claude-sonnet-5",
 		}
 		env = []string{
@@ -22,13 +23,13 @@ var claude = agent{
 			"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1",
 			"DISABLE_AUTOUPDATER=1", "DISABLE_BUG_COMMAND=1",
 		}
-		return args, env
+		return argv, env
 	},
 }
 
 var codex = agent{
-	name: "codex", call: shell("exec_command", "cmd", ""), sticky: true, repeats: true,
-	command: func(p *place) (args, env []string) {
+	name: "codex", shell: shell{tool: "exec_command", argument: "cmd"}, sticky: true, onBreak: repeats,
+	command: func(p *place) (argv, env []string) {
 		p.write(".codex/config.toml", fmt.Sprintf(`model = "auto"
 model_provider = "spillway"
 check_for_update_on_startup = false
@@ -42,11 +43,11 @@ base_url = "%s/v1"
 env_key = "SPILLWAY_KEY"
 wire_api = "responses"
 `, p.url))
-		args = []string{
-			p.module("@openai/codex/bin/codex.js"),
+		argv = []string{
+			p.node(), p.module("@openai/codex/bin/codex.js"),
 			"exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", prompt,
 		}
-		return args, []string{"SPILLWAY_KEY=" + clientKey}
+		return argv, []string{"SPILLWAY_KEY=" + clientKey}
 	},
 }
 
@@ -54,8 +55,8 @@ wire_api = "responses"
 // address there.
 func pi(api, path string, sticky bool) agent {
 	return agent{
-		name: "pi " + api, call: shell("bash", "command", ""), sticky: sticky,
-		command: func(p *place) (args, env []string) {
+		name: "pi " + api, shell: shell{tool: "bash", argument: "command"}, sticky: sticky,
+		command: func(p *place) (argv, env []string) {
 			p.write(".pi/agent/models.json", fmt.Sprintf(`{"providers": {"spillway": {
   "baseUrl": "%s%s", "api": "%s", "apiKey": "SPILLWAY_KEY",
   "models": [{
@@ -63,11 +64,11 @@ func pi(api, path string, sticky bool) agent {
     "cost": {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0}
   }]
 }}}`, p.url, path, api))
-			args = []string{
-				p.module("@mariozechner/pi-coding-agent/dist/cli.js"),
+			argv = []string{
+				p.node(), p.module("@mariozechner/pi-coding-agent/dist/cli.js"),
 				"-p", "--provider", "spillway", "--model", "auto", "--no-session", prompt,
 			}
-			return args, []string{"SPILLWAY_KEY=" + clientKey, "PI_OFFLINE=1", "PI_SKIP_VERSION_CHECK=1", "PI_TELEMETRY=0"}
+			return argv, []string{"SPILLWAY_KEY=" + clientKey, "PI_OFFLINE=1", "PI_SKIP_VERSION_CHECK=1", "PI_TELEMETRY=0"}
 		},
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,9 +18,9 @@ var vendors = []string{"anthropic", "kimi-coding", "deepseek"}
 // scenario is what befalls the vendors while an agent does its task.
 type scenario struct {
 	name string
-	// scripts are those of the vendors, see sim.Parse; as many as there are.
-	// TASK stands for the call of the agent's tool: the simulated model answers
-	// with text as soon as it has the result.
+	// scripts are those of the vendors, see agent.script; as many as there are.
+	// The simulated model calls the tool until it has the result, then answers
+	// with text.
 	scripts  []string
 	dialects []string // that the vendors are spoken to in
 	calls    calls
@@ -27,9 +28,9 @@ type scenario struct {
 
 // calls are how many requests reach each vendor, if the agent …
 type calls struct {
-	plain   []int
-	sticky  []int // … names its conversation, so that a tool's result goes where the call came from
-	repeats []int // … asks again when a stream breaks
+	plain  []int
+	sticky []int // … names its conversation, so that a tool's result goes where the call came from
+	again  []int // … does not give up when a stream breaks
 }
 
 // A vendor that is out of quota is asked once and then left alone. One that dies
@@ -37,30 +38,39 @@ type calls struct {
 // it all failures.
 var (
 	third    = calls{plain: []int{1, 4, 2}, sticky: []int{1, 2, 2}}
-	inAnswer = calls{plain: []int{2}, repeats: []int{3}}
-	inCall   = calls{plain: []int{1}, repeats: []int{3}}
+	inAnswer = calls{plain: []int{2}, again: []int{3}}
+	inCall   = calls{plain: []int{1}, again: []int{3}}
 )
 
 var scenarios = []scenario{
-	{"quota, error event, chat serves", []string{"quota", "error-event=0 TASK", "ok TASK"}, []string{"anthropic", "openai", "openai"}, third},
-	{"quota, lost connection, messages serves", []string{"quota", "cut=0 TASK", "ok TASK"}, []string{"openai", "anthropic", "anthropic"}, third},
-	{"chat dies in the answer", []string{"ok TASK; cut=4; ok TASK"}, []string{"openai"}, inAnswer},
-	{"messages ends in the answer", []string{"ok TASK; eof=4; ok TASK"}, []string{"anthropic"}, inAnswer},
-	{"messages dies in the tool call", []string{"cut=2 TASK; ok TASK"}, []string{"anthropic"}, inCall},
+	{"quota, then error event, then chat", []string{"quota", "error-event=0", "ok TASK"}, []string{"anthropic", "responses", "openai"}, third},
+	{"quota, then lost connection, then messages", []string{"quota", "cut=0", "ok TASK"}, []string{"openai", "openai", "anthropic"}, third},
+	{"quota, then 500, then responses", []string{"quota", "500", "ok TASK"}, []string{"responses", "anthropic", "responses"}, third},
+	{"chat is lost in the answer", []string{"ok TASK; cut=4; ok REST"}, []string{"openai"}, inAnswer},
+	{"messages ends in the answer", []string{"ok TASK; eof=4; ok REST"}, []string{"anthropic"}, inAnswer},
+	{"responses is lost in the tool call", []string{"cut=2 TASK; ok TASK"}, []string{"responses"}, inCall},
 }
 
-// failover is the plugin's row. Its threshold is out of reach, so that every
-// request meets the vendor that dies on its way.
-const failover = "- {id: failover, name: failover, config: {priority: [%s], failureThreshold: 1000}}\n"
+// further are the profile's other rows: what one of the agents calls the model
+// by itself, and the plugin. Its threshold is out of reach, so that every request
+// meets the vendor that dies on its way.
+const further = `
+- id: aliases
+  name: aliases
+  config: {deepseek-v4-flash: {route: anthropic/claude-sonnet-5}}
+- id: failover
+  name: failover
+  config: {priority: [%s], failureThreshold: 1000}
+`
 
-func (sc scenario) run(t *testing.T, a agent, installed string) {
+func (sc scenario) run(t *testing.T, a agent, installed []string) {
 	var upstream []sim.Vendor
 	for i, script := range sc.scripts {
-		upstream = append(upstream, sim.Vendor{Name: vendors[i], Script: strings.ReplaceAll(script, "TASK", a.call)})
+		upstream = append(upstream, sim.Vendor{Name: vendors[i], Script: a.script(script), Answer: sim.Answer{Text: report}})
 	}
 	sims := rig.Vendors(t, upstream...)
 	rows, env := rig.Providers(sims, sc.dialects...)
-	server := rig.Serve(t, rows+fmt.Sprintf(failover, strings.Join(vendors[:len(upstream)], ", ")), env...)
+	server := rig.Serve(t, rows+fmt.Sprintf(further, strings.Join(vendors[:len(upstream)], ", ")), env...)
 	p := newPlace(t, installed, server.URL)
 
 	got := p.run(a)
@@ -69,19 +79,29 @@ func (sc scenario) run(t *testing.T, a agent, installed string) {
 	switch {
 	case whole && a.sticky:
 		want = sc.calls.sticky
-	case !whole && a.repeats:
-		want, whole = sc.calls.repeats, true
+	case !whole && a.onBreak != givesUp:
+		want, whole = sc.calls.again, true
 	}
-	secrets := []string{clientKey}
+	secrets, aside := []string{clientKey}, 0
 	for i, v := range sims.Vendors() {
 		secrets = append(secrets, rig.Key(v.Name()))
-		if n := len(v.Calls()); n != want[i] {
-			t.Errorf("%d calls reached %q, want %d", n, v.Name(), want[i])
+		calls := v.Calls()
+		n := len(calls)
+		calls = slices.DeleteFunc(calls, func(c sim.Call) bool { return c.Step == asideStep })
+		aside += n - len(calls)
+		if len(calls) != want[i] {
+			t.Errorf("%d calls reached %q, want %d", len(calls), v.Name(), want[i])
 		}
 	}
-	if whole {
-		got.wantWhole(t)
-	} else {
+	if aside > a.aside {
+		t.Errorf("%d calls were not of the task, want at most %d", aside, a.aside)
+	}
+	switch {
+	case whole && a.onBreak == resumes && strings.Contains(sc.scripts[0], "REST"):
+		got.wantWhole(t, report)
+	case whole:
+		got.wantWhole(t, report+a.shell.after)
+	default:
 		got.wantFailed(t)
 	}
 	p.wantRuns(map[bool]int{true: 1}[whole || want[0] > 1])
@@ -96,12 +116,13 @@ const report = `Ferry 07:40 Åland time, quay "four"; <seats 12 & 13> 🚢.`
 // saying is how the simulated model begins an answer with a tool's result.
 const saying = "The tool told "
 
-// wantWhole checks that the task was done: the answer is there, whole and once.
-func (r result) wantWhole(t *testing.T) {
+// wantWhole checks that the task was done: the answer is there, whole and once,
+// and ends with end.
+func (r result) wantWhole(t *testing.T, end string) {
 	t.Helper()
 	text := strings.TrimSpace(r.stdout)
-	if r.status != 0 || strings.Count(text, saying) != 1 || strings.Count(text, report) != 1 || !strings.HasSuffix(text, report) {
-		t.Errorf("exit status %d, printed %q, want 0 and one answer, ending with %q\nstandard error: %s", r.status, text, report, r.stderr)
+	if r.status != 0 || strings.Count(text, saying) != 1 || strings.Count(text, report) != 1 || !strings.HasSuffix(text, end) {
+		t.Errorf("exit status %d, printed %q, want 0 and one answer, ending with %q\nstandard error: %s", r.status, text, end, r.stderr)
 	}
 }
 

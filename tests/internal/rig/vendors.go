@@ -42,14 +42,14 @@ func Vendors(t *testing.T, vendors ...sim.Vendor) *sim.Server {
 func Key(vendor string) string { return "canary-of-" + vendor }
 
 // Providers are a profile's rows for the vendors, with the environment that they
-// need. The vendors are spoken to in the dialects ("anthropic", "openai") by
-// turns.
+// need. The vendors are spoken to in the dialects ("anthropic", "openai",
+// "responses") by turns.
 func Providers(s *sim.Server, dialects ...string) (rows string, env []string) {
 	var b strings.Builder
 	for i, v := range s.Vendors() {
 		dialect := dialects[i%len(dialects)]
 		name := strings.ToUpper(strings.ReplaceAll(v.Name(), "-", "_")) + "_CANARY"
-		fmt.Fprintf(&b, "- id: %s\n  name: provider-%s\n  config: {base_url: %s/v1, key: !env %s}\n", v.Name(), dialect, v.URL(), name)
+		fmt.Fprintf(&b, "- id: %s\n  name: provider\n  config: {endpoints: {%s: %s/v1}, key: !env %s}\n", v.Name(), dialect, v.URL(), name)
 		env = append(env, name+"="+Key(v.Name()))
 	}
 	return b.String(), env
