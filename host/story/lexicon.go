@@ -96,6 +96,7 @@ type factWords struct {
 	wait         string // duration
 	back         string // moment, distance
 	again        string // a test that failed: what is paused, until when
+	notYet       string // instead of a pause
 	passed       string // a test: route
 	early        string // a pause that ends before the moment that the vendor named
 	damaged      string // count

@@ -96,6 +96,9 @@ func (t *teller) attempt(i int, last bool) {
 		s.failure(a)
 	}
 	s.circuits(a.Circuits, a.ResetAt)
+	if mayBeChance(a) {
+		s.fact(w.labels.paused, plain, w.facts.notYet)
+	}
 	if a.Kind == sdk.KindProbe && a.Outcome == record.AttemptOK && len(a.Circuits) == 0 {
 		s.fact(w.labels.healthy, green, fmt.Sprintf(w.facts.passed, a.Route))
 	}

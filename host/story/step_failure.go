@@ -58,6 +58,15 @@ func (s *step) circuits(list []sdk.Change, back time.Time) {
 	}
 }
 
+// mayBeChance reports whether a request has left a for a failure that pauses its
+// model only when others meet it too.
+func mayBeChance(a *record.Attempt) bool {
+	code, scope := judged(a)
+	return a.Outcome == record.AttemptFailed && a.Kind != sdk.KindProbe && len(a.Circuits) == 0 &&
+		(a.Action == sdk.ActionFailover || a.Action == sdk.ActionFallback || a.Action == sdk.ActionStop) &&
+		scope == sdk.ScopeRoute && a.JudgedClass == sdk.ClassTransient && code != sdk.CodeRateLimit && !a.Cause.Unreachable()
+}
+
 // meaning is the failure in words with what decided. A plugin that judged
 // otherwise than the host is told with what the host had thought.
 func (s *step) meaning(a *record.Attempt) string {
