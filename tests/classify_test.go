@@ -170,7 +170,8 @@ func TestDocumentedAnswers(t *testing.T) {
 }
 
 // TestRulesAreNoSentences keeps the rules general: none may spell out what one
-// vendor says, neither a recorded message nor any text as long as a sentence.
+// vendor says, neither a recorded message nor any text as long as a sentence, nor
+// name a record.
 func TestRulesAreNoSentences(t *testing.T) {
 	const maxWords, maxHan = 6, 8
 	var (
@@ -195,6 +196,9 @@ func TestRulesAreNoSentences(t *testing.T) {
 		message := strings.ToLower(failure.From(r.Evidence(recordedAt)).Message)
 		if len(strings.Fields(message)) > 3 && strings.Contains(all, message) {
 			t.Errorf("%s: its whole message %q stands in a rule", r.ID, message)
+		}
+		if strings.Contains(all, strings.ToLower(r.ID)) {
+			t.Errorf("the name of record %s stands in a rule", r.ID)
 		}
 	}
 }
