@@ -116,8 +116,12 @@ func (a *app) openStore(dir string) (*state.Store, error) {
 		return nil, err
 	}
 	log := slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: slog.LevelError}))
-	return state.Open(filepath.Join(dir, profile.StateDir), state.Options{Log: log})
+	return state.Open(filepath.Join(dir, profile.StateDir), state.Options{Log: log, Limit: patience})
 }
+
+// patience is what a person waits for each of the store's steps, several of which
+// make a command. A machine under load takes longer than a plugin may.
+const patience = 500 * time.Millisecond
 
 func (a *app) printJSON(v any) error {
 	enc := json.NewEncoder(a.stdout)
