@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"spillway/host/dialect"
 	"spillway/host/profile"
 	"spillway/host/provider"
 	"spillway/host/sim"
@@ -74,6 +75,7 @@ type providerConfig struct {
 	Headers   map[string]string `json:"headers"`
 	Models    []providerModel   `json:"models"`
 	Egress    string            `json:"egress"`
+	Quirks    *dialect.Quirks   `json:"quirks"`
 	Script    string            `json:"script"`
 	Answer    string            `json:"answer"`
 }
@@ -111,6 +113,9 @@ func (b *builder) provider(ctx context.Context, e profile.Entry) (*provider.Prov
 	}
 	if c.Egress != "" {
 		o.Vendor.Egress = c.Egress
+	}
+	if c.Quirks != nil {
+		o.Vendor.Quirks = *c.Quirks
 	}
 	if c.Models != nil {
 		o.Vendor.Models = make([]provider.Model, len(c.Models))
