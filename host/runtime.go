@@ -203,7 +203,7 @@ func (r *Runtime) Call(ctx context.Context, in Inbound) (*llm.Call, sdk.Stream) 
 	}
 	r.traces.Add(id, c.Trace)
 	c.Trace.On(g.calls.opened, g.calls.decided, r.traced(g, c))
-	return c, g.waterfall.Stream(ctx, c)
+	return c, g.waterfall.Resuming(ctx, c, g.waterfall.Stream(ctx, c))
 }
 
 // NewID returns the id of a new request.

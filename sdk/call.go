@@ -35,20 +35,22 @@ type Call struct {
 	Request Request // as it reached this listener
 
 	// Past are the attempts a predecessor of this process made for this turn
-	// before it was lost. Next may be spent.
+	// before it was lost. Next may be spent. If one of them is Committed the call
+	// is to resume a broken answer, as its [Dispatch] had asked.
 	Past []Attempted
 
 	core CallCore
 }
 
-// Attempted is an attempt that has ended before anything visible came.
+// Attempted is an attempt that has failed.
 type Attempted struct {
-	Route   Route
-	Key     string
-	Kind    AttemptKind
-	Tag     string
-	Started time.Time
-	Failure *Failure
+	Route     Route
+	Key       string
+	Kind      AttemptKind
+	Tag       string
+	Started   time.Time
+	Failure   *Failure
+	Committed bool // visible content had come; its [Outcome] is told as well
 }
 
 // CallCore is what a runtime gives a call. Plugins do not implement it.

@@ -54,7 +54,7 @@ func (r Route) String() string {
 type Wants struct {
 	Budget    string `json:"budget,omitempty"`     // a named budget, "" the default
 	Contract  string `json:"contract,omitempty"`   // a named contract, "" none
-	Stream    string `json:"stream,omitempty"`     // what becomes of a stream that breaks: "fail", "buffer", "" the listener's default
+	Stream    string `json:"stream,omitempty"`     // what becomes of a stream that breaks: "fail", "buffer", "resume", "" the listener's default
 	Strict    bool   `json:"strict,omitempty"`     // the chosen route and no other
 	SameModel bool   `json:"same_model,omitempty"` // no other model than the chosen one
 	// SameProvider: no other provider than the chosen one, since it keeps what
@@ -98,7 +98,12 @@ type Dispatch struct {
 	Visible Visible // what counts as visible content, zero for DefaultVisible
 	// Buffer hands nothing out before the answer is complete and, where a JSON
 	// schema was asked for, follows it. Whatever fails before that is invisible.
-	Buffer  bool
+	Buffer bool
+	// Resume asks for another turn if the answer breaks after visible content:
+	// the listener gets the call again, with the broken attempt in [Call.Past],
+	// and what it returns goes on where the caller's answer stopped, said openly.
+	// The host does not ask where a repetition could do harm.
+	Resume  bool
 	Tag     string // opaque to the host; comes back in the Outcome and in Call.Past
 	Skipped []Skip // candidates passed over on the way to this attempt, for the record
 }

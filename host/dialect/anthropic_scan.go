@@ -1,6 +1,10 @@
 package dialect
 
-import "spillway/sdk"
+import (
+	"bytes"
+
+	"spillway/sdk"
+)
 
 func (anthropic) Scan(event string, data []byte) Mark {
 	switch {
@@ -38,6 +42,7 @@ func (anthropic) Scan(event string, data []byte) Mark {
 		m.Visible, m.Seal = anthropicPiece(delta)
 	case "content_block_start":
 		m.Visible, m.Seal = anthropicPiece(block)
+		m.Hosted = anthropicHosted(block)
 	case "message_start":
 		for w := walk(message); w.member(); {
 			if string(w.key) == "usage" {
@@ -85,6 +90,18 @@ func anthropicPiece(raw []byte) (v sdk.Visible, seal Seal) {
 		}
 	}
 	return v, seal
+}
+
+// anthropicHosted reports whether a block is a call or a result of a tool that
+// the vendor runs.
+func anthropicHosted(block []byte) bool {
+	var kind []byte
+	for w := walk(block); w.member(); {
+		if string(w.key) == "type" {
+			kind = plain(w.val)
+		}
+	}
+	return string(kind) == "server_tool_use" || string(kind) == "mcp_tool_use" || bytes.HasSuffix(kind, []byte("_tool_result"))
 }
 
 // anthropicEvent reads an event's type without allocating for the known ones.

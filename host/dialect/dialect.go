@@ -178,6 +178,7 @@ type Mark struct {
 	Usage   sdk.Usage  // what the frame reports, zero if nothing
 	Number  int        // the frame's own in a dialect that numbers them, else 0
 	Seal    Seal       // of the reasoning that the frame completes, 0 if none
+	Hosted  bool       // it tells of a tool that the vendor itself runs
 }
 
 // Decoder turns frames into events. It is for one answer and one goroutine.

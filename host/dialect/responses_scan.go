@@ -43,8 +43,11 @@ func (responses) Scan(event string, data []byte) Mark {
 	switch string(kind) {
 	case "error", "response.failed":
 		m.Kind = MarkError
+	case "response.output_item.added":
+		m.Hosted = responsesHosted(item)
 	case "response.output_item.done":
 		m.Visible, m.Seal = responsesShown(item), sealIn(item)
+		m.Hosted = responsesHosted(item)
 	case "response.completed", "response.incomplete":
 		finish, broken := responsesEnding(kind, response)
 		if broken {
@@ -112,6 +115,21 @@ func responsesShown(item []byte) sdk.Visible {
 		return sdk.VisibleReasoning
 	}
 	return v
+}
+
+// responsesHosted reports whether an item is neither words nor a call that the
+// caller makes: then the vendor runs something.
+func responsesHosted(item []byte) bool {
+	for w := walk(item); w.member(); {
+		if string(w.key) == "type" {
+			switch string(plain(w.val)) {
+			case "message", "reasoning", "function_call", "custom_tool_call":
+				return false
+			}
+			return true
+		}
+	}
+	return false
 }
 
 // responsesBlock is the kind of block that an event brings a piece of, 0 if it

@@ -218,3 +218,36 @@ func BenchmarkScan(b *testing.B) {
 		})
 	}
 }
+
+// TestScanHosted: tools that the vendor runs are told from those of the caller.
+func TestScanHosted(t *testing.T) {
+	block := func(kind string) string {
+		return `{"type":"content_block_start","index":0,"content_block":{"type":"` + kind + `","id":"x","name":"n","input":{}}}`
+	}
+	item := func(event, kind string) string {
+		return `{"type":"response.output_item.` + event + `","output_index":0,"item":{"id":"x","type":"` + kind + `"}}`
+	}
+	tests := []struct {
+		d    dialect.Dialect
+		data string
+		want bool
+	}{
+		{dialect.Anthropic(), block("text"), false},
+		{dialect.Anthropic(), block("thinking"), false},
+		{dialect.Anthropic(), block("tool_use"), false},
+		{dialect.Anthropic(), block("server_tool_use"), true},
+		{dialect.Anthropic(), block("mcp_tool_use"), true},
+		{dialect.Anthropic(), block("web_search_tool_result"), true},
+		{dialect.Responses(), item("added", "message"), false},
+		{dialect.Responses(), item("added", "reasoning"), false},
+		{dialect.Responses(), item("added", "function_call"), false},
+		{dialect.Responses(), item("done", "custom_tool_call"), false},
+		{dialect.Responses(), item("added", "web_search_call"), true},
+		{dialect.Responses(), item("done", "mcp_call"), true},
+	}
+	for _, tt := range tests {
+		if got := tt.d.Scan("", []byte(tt.data)).Hosted; got != tt.want {
+			t.Errorf("%s: got %t", tt.data, got)
+		}
+	}
+}

@@ -170,3 +170,46 @@ func TestSuccessHeaders(t *testing.T) {
 		}
 	}
 }
+
+// TestDemands: a header that demands something impossible is refused with what is
+// allowed, before anybody is asked.
+func TestDemands(t *testing.T) {
+	r := newRig(t, "ok", dialects[0].module, gateway.Options{})
+	tests := []struct {
+		header, value string
+		status        int
+		says          string
+	}{
+		{"X-Spillway-Stream", "resume", 200, ""},
+		{"X-Spillway-Stream", " Buffer ", 200, ""},
+		{"X-Spillway-Stream", "fail", 200, ""},
+		{"X-Spillway-Stream", "mend", 400, `got \"mend\" (allowed: fail, buffer, resume)`},
+		{"X-Spillway-Strict", "on", 200, ""},
+		{"X-Spillway-Strict", "perhaps", 400, `got \"perhaps\" (allowed: true, false)`},
+		{"X-Spillway-Fallback", "perhaps", 400, `got \"perhaps\" (allowed: true, false)`},
+	}
+	for _, a := range apis {
+		for _, tt := range tests {
+			t.Run(a.name+"/"+tt.header+" "+tt.value, func(t *testing.T) {
+				asked := len(r.vendor.Calls())
+				req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.url+a.path, strings.NewReader(fmt.Sprintf(a.body, false)))
+				if err != nil {
+					t.Fatal(err)
+				}
+				req.Header.Set(tt.header, tt.value)
+				resp, err := http.DefaultClient.Do(req)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer resp.Body.Close()
+				got, err := io.ReadAll(resp.Body)
+				if err != nil || resp.StatusCode != tt.status || !strings.Contains(string(got), tt.says) {
+					t.Errorf("got %d %v %s", resp.StatusCode, err, got)
+				}
+				if n := len(r.vendor.Calls()) - asked; (n > 0) != (tt.status == http.StatusOK) {
+					t.Errorf("%d calls reached the vendor", n)
+				}
+			})
+		}
+	}
+}

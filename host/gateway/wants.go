@@ -15,6 +15,7 @@ const (
 	headerContract = "X-Spillway-Contract" // a named contract
 	headerStrict   = "X-Spillway-Strict"   // true: the chosen route and no other
 	headerFallback = "X-Spillway-Fallback" // false: no other model
+	headerStream   = "X-Spillway-Stream"   // fail, buffer or resume: what becomes of a stream that breaks
 )
 
 // wants reads a client's demands on top of those of the alias that it named.
@@ -24,6 +25,13 @@ func wants(h http.Header, w sdk.Wants) (sdk.Wants, *sdk.Failure) {
 	}
 	if v := h.Get(headerContract); v != "" {
 		w.Contract = v
+	}
+	switch v := strings.ToLower(strings.TrimSpace(h.Get(headerStream))); v {
+	case "":
+	case "fail", "buffer", "resume":
+		w.Stream = v
+	default:
+		return w, sdk.NewFailure(sdk.CodeInvalidRequest, "gateway.wants", fmt.Sprintf("header %s: got %q (allowed: fail, buffer, resume)", headerStream, v))
 	}
 	strict, fallback := w.Strict, !w.SameModel
 	for _, b := range []struct {

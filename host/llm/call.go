@@ -15,6 +15,7 @@ type Call struct {
 	Request sdk.Request
 	Payload *Payload
 	Trace   *Trace
+	Past    []sdk.Attempted // the broken answers that it goes on with
 	// Traceparent, if set, is the header by which a vendor joins the client's
 	// trace, for attempt n.
 	Traceparent func(n int) string

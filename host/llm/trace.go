@@ -134,11 +134,14 @@ func outcomeOf(head sdk.Route, attempts []record.Attempt, f *sdk.Failure, commit
 		out := record.OK
 		for _, a := range attempts {
 			kind := a.Kind
-			switch { // a probe may stand anywhere
-			case kind == sdk.KindProbe && a.Route.Model != head.Model:
+			switch { // a probe and what resumes may stand anywhere
+			case kind != sdk.KindProbe && kind != sdk.KindResume:
+			case a.Route.Model != head.Model:
 				kind = sdk.KindFallback
-			case kind == sdk.KindProbe && a.Route != head:
+			case a.Route != head:
 				kind = sdk.KindFailover
+			case kind == sdk.KindResume:
+				kind = sdk.KindRetry
 			}
 			switch kind {
 			case sdk.KindRetry:

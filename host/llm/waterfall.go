@@ -8,6 +8,7 @@ import (
 	"iter"
 	"log/slog"
 	"runtime/debug"
+	"slices"
 	"sync"
 
 	"spillway/sdk"
@@ -93,7 +94,11 @@ func (t *turn) listen(ctx context.Context, l Listener, r sdk.Request) (s sdk.Str
 			s, err = nil, fmt.Errorf("panic: %v", v)
 		}
 	}()
-	return l.Hook.LLMStream(ctx, sdk.NewCall(t, t.call.ID, t.depth, r), t.next)
+	call := sdk.NewCall(t, t.call.ID, t.depth, r)
+	if t.depth == 0 { // of a re-entry the listener that made it knows
+		call.Past = slices.Clone(t.call.Past)
+	}
+	return l.Hook.LLMStream(ctx, call, t.next)
 }
 
 // next implements sdk.Next.

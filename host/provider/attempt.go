@@ -75,6 +75,7 @@ type attempt struct {
 	whole     []byte
 	seen      bool // a data frame came
 	pieces    int  // frames that showed something
+	hosted    bool // the vendor has used a tool of its own
 	finished  bool // a finish came; usage and the terminal may follow
 	over      bool // nothing more will be read
 	failure   *sdk.Failure
@@ -88,9 +89,10 @@ type attempt struct {
 }
 
 var (
-	_ llm.Raw      = (*attempt)(nil)
-	_ sdk.Awaiter  = (*attempt)(nil)
-	_ sdk.Reporter = (*attempt)(nil)
+	_ llm.Raw       = (*attempt)(nil)
+	_ llm.Resumable = (*attempt)(nil)
+	_ sdk.Awaiter   = (*attempt)(nil)
+	_ sdk.Reporter  = (*attempt)(nil)
 )
 
 // heldFrame is a frame that came before visible content.

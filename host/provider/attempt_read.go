@@ -103,6 +103,7 @@ func (a *attempt) arm() {
 // answer.
 func (a *attempt) take(f heldFrame) bool {
 	m := f.mark
+	a.hosted = a.hosted || m.Hosted
 	a.facts.Usage = a.facts.Usage.Merge(m.Usage)
 	visible := a.request.Dispatch.Visible
 	if visible == 0 {

@@ -134,3 +134,18 @@ func (a *attempt) Whole() ([]byte, *sdk.Failure) {
 	a.leave()
 	return a.whole, a.failure
 }
+
+// Resumes implements llm.Resumable.
+func (a *attempt) Resumes() bool { return a.request.Dispatch.Resume && a.request.Stream }
+
+// Broken implements llm.Resumable.
+func (a *attempt) Broken() (sdk.Attempted, bool) {
+	if a.failure == nil || a.hosted || !a.Resumes() || !a.facts.Committed {
+		return sdk.Attempted{}, false
+	}
+	d := a.request.Dispatch
+	return sdk.Attempted{
+		Route: a.request.Route(), Key: a.print, Kind: d.Kind, Tag: d.Tag,
+		Started: a.started, Failure: a.failure, Committed: true,
+	}, true
+}

@@ -153,7 +153,7 @@ func dispatchToWire(d sdk.Dispatch) *wirepb.Dispatch {
 		Kind: valid(string(d.Kind)), Reason: valid(d.Reason), Key: valid(d.Key), Delay: int64(d.Delay),
 		Connect: int64(d.Limits.Connect), FirstContent: int64(d.Limits.FirstContent),
 		Idle: int64(d.Limits.Idle), Total: int64(d.Limits.Total),
-		Visible: uint32(d.Visible), Tag: valid(d.Tag), Skipped: convert(d.Skipped, skipToWire), Buffer: d.Buffer,
+		Visible: uint32(d.Visible), Tag: valid(d.Tag), Skipped: convert(d.Skipped, skipToWire), Buffer: d.Buffer, Resume: d.Resume,
 	}
 }
 
@@ -164,7 +164,7 @@ func dispatchFromWire(d *wirepb.Dispatch) sdk.Dispatch {
 			Connect: time.Duration(d.GetConnect()), FirstContent: time.Duration(d.GetFirstContent()),
 			Idle: time.Duration(d.GetIdle()), Total: time.Duration(d.GetTotal()),
 		},
-		Visible: sdk.Visible(d.GetVisible()), Tag: d.GetTag(), Skipped: convert(d.GetSkipped(), skipFromWire), Buffer: d.GetBuffer(),
+		Visible: sdk.Visible(d.GetVisible()), Tag: d.GetTag(), Skipped: convert(d.GetSkipped(), skipFromWire), Buffer: d.GetBuffer(), Resume: d.GetResume(),
 	}
 }
 
@@ -213,14 +213,14 @@ func patch(base sdk.Request, a *wirepb.Attempt) sdk.Request {
 func attemptedToWire(a sdk.Attempted) *wirepb.Attempted {
 	return &wirepb.Attempted{
 		Route: routeToWire(a.Route), Key: valid(a.Key), Kind: valid(string(a.Kind)), Tag: valid(a.Tag),
-		Started: nanos(a.Started), Failure: failureToWire(a.Failure),
+		Started: nanos(a.Started), Failure: failureToWire(a.Failure), Committed: a.Committed,
 	}
 }
 
 func attemptedFromWire(a *wirepb.Attempted) sdk.Attempted {
 	return sdk.Attempted{
 		Route: routeFromWire(a.Route), Key: a.Key, Kind: sdk.AttemptKind(a.Kind), Tag: a.Tag,
-		Started: moment(a.Started), Failure: failureFromWire(a.Failure),
+		Started: moment(a.Started), Failure: failureFromWire(a.Failure), Committed: a.Committed,
 	}
 }
 

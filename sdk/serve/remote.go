@@ -58,7 +58,7 @@ func (r *Remote) LLMStream(ctx context.Context, call *sdk.Call, next sdk.Next) (
 	if call.Depth > r.spec.MaxDepth || !r.listensTo(call.Request.Route()) {
 		return next(ctx, call.Request)
 	}
-	a := &ask{remote: r, call: call, next: next}
+	a := &ask{remote: r, call: call, next: next, past: call.Past}
 	wait := time.Duration(0)
 	if r.spec.OnDown == sdk.OnDownWait {
 		wait = r.spec.Wait

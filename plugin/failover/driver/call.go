@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,7 +46,7 @@ func (p *Plugin) LLMStream(ctx context.Context, call *sdk.Call, next sdk.Next) (
 			continue
 		}
 		attempt, cancel := context.WithCancel(ctx)
-		stream, err := dispatch(attempt, order(call.Request, step, s))
+		stream, err := dispatch(attempt, order(call, step, s))
 		if err != nil {
 			cancel()
 			release()
@@ -94,10 +95,13 @@ func (p *Plugin) proof(tag string) []sdk.Change {
 func (p *Plugin) query(ctx context.Context, s *settings, now brain.Instant, call *sdk.Call) brain.Query {
 	r := call.Request
 	q := brain.Query{
-		Head: r.Route(), Shape: r.Shape, Wants: r.Wants, Stream: r.Stream, Buffer: s.buffers(r.Wants), MaxTokens: r.MaxTokens,
+		Head: r.Route(), Shape: r.Shape, Wants: r.Wants, Stream: r.Stream, Buffer: s.policyOf(r.Wants) == streamBuffer, MaxTokens: r.MaxTokens,
 		Conversation: r.Conversation, Began: now.Mono, Draw: rand.Float64(),
 	}
 	for _, a := range call.Past {
+		if a.Committed {
+			continue // its time to the first content is over
+		}
 		q.Began = min(q.Began, a.Started.Sub(p.born))
 	}
 	if at, ok := ctx.Deadline(); ok {
@@ -115,8 +119,8 @@ func (s *settings) refuses(w sdk.Wants) *sdk.Failure {
 	if _, ok := s.policy.Budgets[w.Budget]; !ok && w.Budget != "" {
 		return unknown("budget", w.Budget, slices.Sorted(maps.Keys(s.policy.Budgets)))
 	}
-	if w.Stream != "" && w.Stream != streamFail && w.Stream != streamBuffer {
-		return unknown("stream policy", w.Stream, []string{streamFail, streamBuffer})
+	if known := []string{streamFail, streamBuffer, streamResume}; w.Stream != "" && !slices.Contains(known, w.Stream) {
+		return unknown("stream policy", w.Stream, known)
 	}
 	if _, ok := s.policy.Contracts[w.Contract]; !ok && w.Contract != "" {
 		return unknown("contract", w.Contract, slices.Sorted(maps.Keys(s.policy.Contracts)))
@@ -128,16 +132,12 @@ func (s *settings) refuses(w sdk.Wants) *sdk.Failure {
 const (
 	streamFail   = "fail"   // what was produced stays, then the error
 	streamBuffer = "buffer" // nothing is handed out before all of it is there
+	streamResume = "resume" // what was produced stays, and a new generation goes on openly
 )
 
-// buffers reports whether an answer is held back whole: as the request wants it,
-// else as the settings say.
-func (s *settings) buffers(w sdk.Wants) bool {
-	if w.Stream != "" {
-		return w.Stream == streamBuffer
-	}
-	return s.buffer
-}
+// policyOf is the policy of a request's stream: its own, else that of the
+// settings.
+func (s *settings) policyOf(w sdk.Wants) string { return cmp.Or(w.Stream, s.stream, streamFail) }
 
 // committed notes that the answer of a flight has begun. One that was moved on in
 // the same moment has begun all the same: the attempt that was to follow it is
@@ -158,17 +158,28 @@ func (p *Plugin) committed(fl *flight, tag string, moved bool) {
 }
 
 // order is the request of a step's attempt.
-func order(r sdk.Request, step brain.Step, s *settings) sdk.Request {
+func order(call *sdk.Call, step brain.Step, s *settings) sdk.Request {
+	r := call.Request
 	r.Provider, r.Model = step.Route.Provider, step.Route.Model
 	visible := s.visible
 	if visible == 0 {
 		visible = r.Dispatch.Visible
 	}
+	kind := step.Kind
+	if resumes(call) {
+		kind = sdk.KindResume
+	}
+	policy := s.policyOf(r.Wants)
 	r.Dispatch = sdk.Dispatch{
-		Kind: step.Kind, Reason: step.Reason, Key: step.Key, Delay: step.Delay, Tag: step.Tag, Skipped: step.Skipped,
-		Limits: step.Limits, Visible: visible, Buffer: s.buffers(r.Wants),
+		Kind: kind, Reason: step.Reason, Key: step.Key, Delay: step.Delay, Tag: step.Tag, Skipped: step.Skipped,
+		Limits: step.Limits, Visible: visible, Buffer: policy == streamBuffer, Resume: policy == streamResume,
 	}
 	return r
+}
+
+// resumes reports whether the call goes on with an answer that broke.
+func resumes(call *sdk.Call) bool {
+	return slices.ContainsFunc(call.Past, func(a sdk.Attempted) bool { return a.Committed })
 }
 
 // decision is what the record says of a failure and the step that followed.

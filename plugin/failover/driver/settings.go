@@ -118,7 +118,7 @@ type settings struct {
 	classifier *classify.Classifier
 	probeEvery time.Duration // 0: never
 	visible    sdk.Visible   // 0: the request's own
-	buffer     bool          // answers are held back until they are whole
+	stream     string        // policy of streams, for requests that name none
 }
 
 func ms(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
@@ -151,7 +151,7 @@ func read(c sdk.Config) (s *settings, warnings []sdk.Fault, err error) {
 			Egress: c.Egress, SameModel: denied(c.CrossModelFallback),
 		}
 	}
-	s = &settings{policy: p.WithDefaults(), buffer: f.Stream == streamBuffer}
+	s = &settings{policy: p.WithDefaults(), stream: f.Stream}
 	for _, kind := range f.Visible {
 		s.visible |= visibleKinds[kind]
 	}

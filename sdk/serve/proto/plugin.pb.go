@@ -1438,7 +1438,7 @@ type Wants struct {
 	Contract      string                 `protobuf:"bytes,2,opt,name=contract,proto3" json:"contract,omitempty"`                              // a named contract
 	Strict        bool                   `protobuf:"varint,3,opt,name=strict,proto3" json:"strict,omitempty"`                                 // the chosen route and no other
 	SameModel     bool                   `protobuf:"varint,4,opt,name=same_model,json=sameModel,proto3" json:"same_model,omitempty"`          // no other model
-	Stream        string                 `protobuf:"bytes,5,opt,name=stream,proto3" json:"stream,omitempty"`                                  // "fail" or "buffer": what becomes of a stream that breaks
+	Stream        string                 `protobuf:"bytes,5,opt,name=stream,proto3" json:"stream,omitempty"`                                  // "fail", "buffer" or "resume": what becomes of a stream that breaks
 	SameProvider  bool                   `protobuf:"varint,6,opt,name=same_provider,json=sameProvider,proto3" json:"same_provider,omitempty"` // no other provider: it keeps what the request builds on
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1634,7 +1634,7 @@ type Open struct {
 	Depth         uint32                 `protobuf:"varint,2,opt,name=depth,proto3" json:"depth,omitempty"` // 0 for the caller's own call, one more for each re-entry
 	View          *View                  `protobuf:"bytes,3,opt,name=view,proto3" json:"view,omitempty"`
 	NextSpent     bool                   `protobuf:"varint,4,opt,name=next_spent,json=nextSpent,proto3" json:"next_spent,omitempty"` // a predecessor used it: attempts must re-enter
-	Past          []*Attempted           `protobuf:"bytes,5,rep,name=past,proto3" json:"past,omitempty"`                             // made for this turn by a predecessor that was lost
+	Past          []*Attempted           `protobuf:"bytes,5,rep,name=past,proto3" json:"past,omitempty"`                             // made for this turn by a predecessor that was lost, or committed ones whose answer broke
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1712,6 +1712,7 @@ type Attempted struct {
 	Tag           string                 `protobuf:"bytes,4,opt,name=tag,proto3" json:"tag,omitempty"`
 	Started       int64                  `protobuf:"varint,5,opt,name=started,proto3" json:"started,omitempty"`
 	Failure       *Failure               `protobuf:"bytes,6,opt,name=failure,proto3" json:"failure,omitempty"`
+	Committed     bool                   `protobuf:"varint,7,opt,name=committed,proto3" json:"committed,omitempty"` // visible content had come: this turn is to resume the answer
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1788,6 +1789,13 @@ func (x *Attempted) GetFailure() *Failure {
 	return nil
 }
 
+func (x *Attempted) GetCommitted() bool {
+	if x != nil {
+		return x.Committed
+	}
+	return false
+}
+
 // Dispatch says how an attempt is made. Empty and zero fields are right for who
 // wants nothing special.
 type Dispatch struct {
@@ -1804,6 +1812,7 @@ type Dispatch struct {
 	Tag           string                 `protobuf:"bytes,10,opt,name=tag,proto3" json:"tag,omitempty"`         // the plugin's own, comes back in Outcome and Attempted
 	Skipped       []*Skip                `protobuf:"bytes,11,rep,name=skipped,proto3" json:"skipped,omitempty"`
 	Buffer        bool                   `protobuf:"varint,12,opt,name=buffer,proto3" json:"buffer,omitempty"` // hand nothing out before the answer is complete and valid
+	Resume        bool                   `protobuf:"varint,13,opt,name=resume,proto3" json:"resume,omitempty"` // if the answer breaks, give another turn, with the attempt in past
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1918,6 +1927,13 @@ func (x *Dispatch) GetSkipped() []*Skip {
 func (x *Dispatch) GetBuffer() bool {
 	if x != nil {
 		return x.Buffer
+	}
+	return false
+}
+
+func (x *Dispatch) GetResume() bool {
+	if x != nil {
+		return x.Resume
 	}
 	return false
 }
@@ -4583,14 +4599,15 @@ const file_plugin_proto_rawDesc = "" +
 	"\x04view\x18\x03 \x01(\v2\x18.spillway.plugin.v1.ViewR\x04view\x12\x1d\n" +
 	"\n" +
 	"next_spent\x18\x04 \x01(\bR\tnextSpent\x121\n" +
-	"\x04past\x18\x05 \x03(\v2\x1d.spillway.plugin.v1.AttemptedR\x04past\"\xc5\x01\n" +
+	"\x04past\x18\x05 \x03(\v2\x1d.spillway.plugin.v1.AttemptedR\x04past\"\xe3\x01\n" +
 	"\tAttempted\x12/\n" +
 	"\x05route\x18\x01 \x01(\v2\x19.spillway.plugin.v1.RouteR\x05route\x12\x10\n" +
 	"\x03key\x18\x02 \x01(\tR\x03key\x12\x12\n" +
 	"\x04kind\x18\x03 \x01(\tR\x04kind\x12\x10\n" +
 	"\x03tag\x18\x04 \x01(\tR\x03tag\x12\x18\n" +
 	"\astarted\x18\x05 \x01(\x03R\astarted\x125\n" +
-	"\afailure\x18\x06 \x01(\v2\x1b.spillway.plugin.v1.FailureR\afailure\"\xbf\x02\n" +
+	"\afailure\x18\x06 \x01(\v2\x1b.spillway.plugin.v1.FailureR\afailure\x12\x1c\n" +
+	"\tcommitted\x18\a \x01(\bR\tcommitted\"\xd7\x02\n" +
 	"\bDispatch\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x10\n" +
@@ -4604,7 +4621,8 @@ const file_plugin_proto_rawDesc = "" +
 	"\x03tag\x18\n" +
 	" \x01(\tR\x03tag\x122\n" +
 	"\askipped\x18\v \x03(\v2\x18.spillway.plugin.v1.SkipR\askipped\x12\x16\n" +
-	"\x06buffer\x18\f \x01(\bR\x06buffer\"O\n" +
+	"\x06buffer\x18\f \x01(\bR\x06buffer\x12\x16\n" +
+	"\x06resume\x18\r \x01(\bR\x06resume\"O\n" +
 	"\x04Skip\x12/\n" +
 	"\x05route\x18\x01 \x01(\v2\x19.spillway.plugin.v1.RouteR\x05route\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\"\xb5\x02\n" +
