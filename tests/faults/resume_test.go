@@ -9,15 +9,19 @@ import (
 
 	"spillway/host/dialect/dialecttest"
 	"spillway/host/state/record"
+	"spillway/tests/internal/caller"
 )
 
 // TestResume: a client that opted in sees what was produced, who was interrupted
 // and who goes on, in one sound answer of its dialect; everybody else an error.
 func TestResume(t *testing.T) {
-	clients := []struct{ dialect, path, body string }{
-		{"anthropic", "/v1/messages", `{"model":"primary/large","max_tokens":999,"stream":true,"messages":[{"role":"user","content":"count"}]}`},
-		{"openai", "/v1/chat/completions", `{"model":"primary/large","stream":true,"messages":[{"role":"user","content":"count"}]}`},
-		{"responses", "/v1/responses", `{"model":"primary/large","stream":true,"input":"count"}`},
+	clients := []struct {
+		speaks              caller.Dialect
+		dialect, path, body string
+	}{
+		{caller.Messages, "anthropic", "/v1/messages", `{"model":"primary/large","max_tokens":999,"stream":true,"messages":[{"role":"user","content":"count"}]}`},
+		{caller.Chat, "openai", "/v1/chat/completions", `{"model":"primary/large","stream":true,"messages":[{"role":"user","content":"count"}]}`},
+		{caller.Responses, "responses", "/v1/responses", `{"model":"primary/large","stream":true,"input":"count"}`},
 	}
 	const sorry = `[interrupted: TRANSPORT at primary/large; continued by `
 	for _, tt := range []struct {
@@ -29,19 +33,19 @@ func TestResume(t *testing.T) {
 		marks         []string
 	}{
 		{"the same vendor goes on", "cut=40; ok", "resume", "fail", record.OKAfterRetry,
-			[]string{"primary primary/large TRANSPORT > stop", "resume primary/large ok"}, []string{sorry + "primary/large]"}},
+			[]string{"primary primary/large TRANSPORT", "resume primary/large ok"}, []string{sorry + "primary/large]"}},
 		{"another one", "cut=40", "resume", "fail", record.OKAfterFallback,
-			[]string{"primary primary/large TRANSPORT > stop", "resume primary/large TRANSPORT > stop", "resume fallback/small ok"},
+			[]string{"primary primary/large TRANSPORT", "resume primary/large TRANSPORT", "resume fallback/small ok"},
 			[]string{sorry + "primary/large]", sorry + "fallback/small]"}},
 		{"by the profile", "cut=40; ok", "", "resume", record.OKAfterRetry,
-			[]string{"primary primary/large TRANSPORT > stop", "resume primary/large ok"}, []string{sorry + "primary/large]"}},
+			[]string{"primary primary/large TRANSPORT", "resume primary/large ok"}, []string{sorry + "primary/large]"}},
 		{"not by this client", "cut=40; ok", "fail", "resume", record.FailedMidstream,
-			[]string{"primary primary/large TRANSPORT > stop"}, nil},
+			[]string{"primary primary/large TRANSPORT"}, nil},
 	} {
 		for _, c := range clients {
 			t.Run(tt.name+"/"+c.dialect, func(t *testing.T) {
 				t.Parallel()
-				s := play(t, scaled().but(settings{"stream": tt.settings}), primary(tt.primary), fallback("ok"))
+				s := play(t, c.speaks, scaled().but(settings{"stream": tt.settings}), primary(tt.primary), fallback("ok"))
 				req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+c.path, strings.NewReader(c.body))
 				if err != nil {
 					t.Fatal(err)
