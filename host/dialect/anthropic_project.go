@@ -30,18 +30,14 @@ func (anthropic) Project(body []byte, o Outbound) ([]byte, []string, error) {
 	if kind := unquote(member(member(body, "thinking"), "type")); kind == "enabled" && p.lacksThought() {
 		out = p.still(out)
 	}
-	if p.toolless {
-		out = p.without(out, "tool_choice")
-	}
 	return out, p.dropped, nil
 }
 
 type messagesProjection struct {
 	projection
-	past     past
-	calling  bool // the last message calls tools
-	looping  bool // the last message has a tool's result
-	toolless bool // all tools were left out
+	past    past
+	calling bool // the last message calls tools
+	looping bool // the last message has a tool's result
 }
 
 // lacksThought reports whether the vendor would miss the reasoning with which
@@ -80,11 +76,7 @@ func (p *messagesProjection) field(key, val []byte) []byte {
 			return list(val, p.system)
 		}
 	case "tools":
-		if p.strange() {
-			tools := list(val, p.tool)
-			p.toolless = tools == nil
-			return tools
-		}
+		return p.tools(val, p.tool)
 	case "thinking":
 		if p.strange() {
 			return only(val, &p.dropped, "thinking.", messagesThinking)
@@ -109,8 +101,7 @@ func (p *messagesProjection) system(block []byte) []byte {
 // own.
 func (p *messagesProjection) tool(tool []byte) []byte {
 	if len(member(tool, "input_schema")) == 0 {
-		p.dropped.add("tool " + unquote(member(tool, "name")))
-		return nil
+		return p.vendors(tool)
 	}
 	return only(tool, &p.dropped, "tools.", messagesTool)
 }

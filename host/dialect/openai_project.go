@@ -38,9 +38,7 @@ func (p *chatProjection) field(key, val []byte) []byte {
 	case "messages":
 		return rewrite(val, func(_, m []byte) []byte { return p.turn(m) })
 	case "tools":
-		if p.strange() {
-			return list(val, func(tool []byte) []byte { return only(tool, &p.dropped, "tools.", chatTool) })
-		}
+		return p.tools(val, p.tool)
 	case "stream_options":
 		if p.strange() && p.Quirks.NoStreamUsage {
 			p.dropped.add("stream_options")
@@ -53,6 +51,14 @@ func (p *chatProjection) field(key, val []byte) []byte {
 		}
 	}
 	return val
+}
+
+// tool is a function. Other kinds are the vendor's own.
+func (p *chatProjection) tool(tool []byte) []byte {
+	if len(member(tool, "function")) == 0 {
+		return p.vendors(tool)
+	}
+	return only(tool, &p.dropped, "tools.", chatTool)
 }
 
 // limit names the answer's limit as the vendor does.

@@ -1,6 +1,9 @@
 package dialect
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // someThought is the reasoning that is supplied where a vendor demands some and
 // there is none that it takes: DeepSeek and Kimi refuse a turn that calls tools
@@ -14,8 +17,9 @@ const someThought = "Calling a tool."
 // reasoning to all that stood before it, depend on that.
 type projection struct {
 	Outbound
-	dropped dropped
-	ids     callIDs
+	dropped  dropped
+	ids      callIDs
+	toolless bool // all tools were left out
 }
 
 // strange reports whether the request was made for another vendor than the one
@@ -31,13 +35,35 @@ func (p *projection) project(body []byte, common []string, edit func(key, val []
 		return nil, err
 	}
 	p.dropped = lost
-	return rewrite(body, func(key, val []byte) []byte {
+	body = rewrite(body, func(key, val []byte) []byte {
 		if p.strange() && !slices.Contains(common, string(key)) {
 			p.dropped.add(string(key))
 			return nil
 		}
 		return edit(key, val)
-	}), nil
+	})
+	if p.toolless { // none can be chosen
+		body = p.without(body, "tool_choice", "parallel_tool_calls")
+	}
+	return body, nil
+}
+
+// tools keeps of a list of tools what edit makes of them, if the vendor is not
+// the one that they were meant for.
+func (p *projection) tools(raw []byte, edit func(tool []byte) []byte) []byte {
+	if !p.strange() {
+		return raw
+	}
+	tools := list(raw, edit)
+	p.toolless = tools == nil
+	return tools
+}
+
+// vendors drops a tool that only the vendor which it was meant for can run.
+func (p *projection) vendors(tool []byte) []byte {
+	kind, name := unquote(member(tool, "type")), unquote(member(tool, "name"))
+	p.dropped.add(strings.TrimSpace("tool " + kind + " " + name))
+	return nil
 }
 
 // list is rewrite for a list, which is left out if nothing is left of it.

@@ -93,11 +93,11 @@ func TestProject(t *testing.T) {
 				`"messages":[{"role":"user","content":[{"type":"text","text":"a"}]},{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]},` +
 				`{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":[{"type":"text","text":"r"}]}]},{"role":"user","content":"mid"}]}`,
 			[]string{"safeguards", "metadata", "context_management", "output_config.x", "thinking.display", "x-anthropic-billing-header", "cache_control",
-				"tools.defer_loading", "tools.eager_input_streaming", "tools.cache_control", "tool web_search", "messages.x", "server_tool_use", "messages.output_config", "role system"}},
+				"tools.defer_loading", "tools.eager_input_streaming", "tools.cache_control", "tool web_search_20250305 web_search", "messages.x", "server_tool_use", "messages.output_config", "role system"}},
 		{"all of it, to who owns the dialect", dialect.Anthropic(), `{"model":"m","safeguards":[1],"system":[{"text":"x-anthropic-billing-header: v"}],"tools":[{"type":"t"}],"messages":[{"role":"system","content":"mid"}]}`,
 			dialect.Outbound{Quirks: claude}, `{"model":"m","safeguards":[1],"system":[{"text":"x-anthropic-billing-header: v"}],"tools":[{"type":"t"}],"messages":[{"role":"system","content":"mid"}]}`, nil},
 		{"no tool left", dialect.Anthropic(), `{"model":"m","tool_choice":{"type":"any"},"tools":[{"type":"web_search_20250305","name":"w"}],"messages":[]}`,
-			dialect.Outbound{Quirks: plain}, `{"model":"m","messages":[]}`, []string{"tool w", "tool_choice"}},
+			dialect.Outbound{Quirks: plain}, `{"model":"m","messages":[]}`, []string{"tool web_search_20250305 w", "tool_choice"}},
 
 		{"reasoning to who knows none", dialect.OpenAI(), chat(`{"role":"developer","content":"d"},{"role":"assistant","content":null,"reasoning_content":"R","reasoning":"R","reasoning_details":[1],"tool_calls":[]}`),
 			dialect.Outbound{Quirks: plain}, chat(`{"role":"system","content":"d"},{"role":"assistant","content":null,"tool_calls":[]}`), []string{"messages.reasoning_details", "reasoning_content", "reasoning"}},
@@ -108,6 +108,8 @@ func TestProject(t *testing.T) {
 		{"what is one vendor's only", dialect.OpenAI(), `{"model":"m","store":true,"prompt_cache_key":"k","seed":1,"max_completion_tokens":7,"thinking":{"type":"enabled"},"stream_options":{},"tools":[{"type":"function","function":{"strict":true},"cache_control":{}}],"messages":[{"role":"user","content":[{"type":"text","text":"a","cache_control":{}}]}]}`,
 			dialect.Outbound{Quirks: dialect.Quirks{NoStreamUsage: true}}, `{"model":"m","seed":1,"tools":[{"type":"function","function":{"strict":true}}],"messages":[{"role":"user","content":[{"type":"text","text":"a"}]}],"max_tokens":7}`,
 			[]string{"store", "prompt_cache_key", "thinking", "stream_options", "tools.cache_control", "cache_control"}},
+		{"a tool that is no function", dialect.OpenAI(), `{"model":"m","tools":[{"type":"custom","custom":{}}],"tool_choice":"auto","parallel_tool_calls":true,"messages":[]}`,
+			dialect.Outbound{Quirks: plain}, `{"model":"m","messages":[]}`, []string{"tool custom", "tool_choice", "parallel_tool_calls"}},
 		{"thinking beside an effort", dialect.OpenAI(), `{"model":"m","thinking":{"type":"enabled"},"reasoning_effort":"high","messages":[]}`,
 			dialect.Outbound{Quirks: kimi}, `{"model":"m","reasoning_effort":"high","messages":[]}`, []string{"thinking"}},
 		{"thinking alone", dialect.OpenAI(), `{"model":"m","thinking":{"type":"enabled"},"max_tokens":7,"messages":[]}`,
@@ -143,5 +145,23 @@ func TestProject(t *testing.T) {
 				t.Error("got a copy of what stays as it is")
 			}
 		})
+	}
+}
+
+// At home a request that holds nothing foreign is looked through and not copied.
+func BenchmarkProject(b *testing.B) {
+	filler := strings.Repeat(`Some words of a \"prompt\", with line ends.\n`, 1000)
+	body := []byte(strings.Replace(string(testdata(b, "anthropic/agent.json")), "Work with care.", filler, 1))
+	in, err := dialect.Anthropic().Inspect(body)
+	if err != nil {
+		b.Fatal(err)
+	}
+	o := dialect.Outbound{Model: in.Model, Quirks: claude, Home: true}
+	b.SetBytes(int64(len(body)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if got, _, err := dialect.Anthropic().Project(body, o); err != nil || &got[0] != &body[0] {
+			b.Fatal(err)
+		}
 	}
 }

@@ -3,7 +3,6 @@ package dialect
 import (
 	"bytes"
 	"slices"
-	"strings"
 )
 
 // What the vendors of Responses have in common. The rest is OpenAI's (include,
@@ -34,9 +33,7 @@ func (p *itemProjection) field(key, val []byte) []byte {
 			return rewrite(val, func(_, item []byte) []byte { return p.item(item) })
 		}
 	case "tools":
-		if p.strange() {
-			return list(val, p.tool)
-		}
+		return p.tools(val, p.tool)
 	case "store": // nobody else is to keep what the caller leaves with its own vendor
 		if p.strange() && string(val) == "true" {
 			p.dropped.add("store")
@@ -47,9 +44,8 @@ func (p *itemProjection) field(key, val []byte) []byte {
 }
 
 func (p *itemProjection) tool(tool []byte) []byte {
-	if kind := unquote(member(tool, "type")); !slices.Contains(anybodysTools, kind) {
-		p.dropped.add(strings.TrimSpace("tool " + kind + " " + unquote(member(tool, "name"))))
-		return nil
+	if !slices.Contains(anybodysTools, unquote(member(tool, "type"))) {
+		return p.vendors(tool)
 	}
 	return tool
 }

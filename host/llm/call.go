@@ -26,9 +26,9 @@ type Call struct {
 type Payload struct {
 	Dialect dialect.Dialect
 	Body    []byte
-	Header  http.Header // the client's; a provider passes on what its vendor understands
-	Choices int         // how many answers in one were asked for, 0 and 1 mean one
-	History dialect.History
+	Header  http.Header     // the client's; a provider passes on what its vendor understands
+	Choices int             // how many answers in one were asked for, 0 and 1 mean one
+	History dialect.History // of Body
 
 	once   sync.Once
 	prompt *sdk.Prompt

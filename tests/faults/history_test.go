@@ -152,6 +152,9 @@ func TestHistoryCrossesVendors(t *testing.T) {
 			private := []string{"clear_thinking", "x-anthropic-billing-header", "session_id", "eager_input_streaming", "ephemeral"}
 			private = append(private, signatures(t, c.said["anthropic"])...)
 			c.user("call look").answered("kimi-coding")
+			if !strings.HasPrefix(c.call, "look:") {
+				t.Errorf("the caller was told of the call %q, want Kimi's own id", c.call)
+			}
 			sent := c.result().answered("deepseek")
 			for _, s := range append(private, signatures(t, c.said["kimi-coding"])...) {
 				if strings.Contains(sent, s) {
