@@ -44,7 +44,7 @@ func TestErrorsInAnswers(t *testing.T) {
 				for _, c := range cases {
 					vendors = append(vendors, sim.Vendor{Name: c.name, Models: []string{"large"}, Script: c.script})
 				}
-				s := play(t, d, scaled().but(policy.with).but(settings{"priority": []string{small}, "budget": settings{"maxSameTargetAttempts": 1}}), vendors...)
+				s := play(t, d, defaults().but(policy.with).but(settings{"priority": []string{small}, "budget": settings{"maxSameTargetAttempts": 1}}), vendors...)
 				for _, c := range cases {
 					route := c.name + "/large"
 					r := s.askWith(t.Context(), d.Body(caller.Question{Model: route, Tool: "look"}))
@@ -73,7 +73,7 @@ func TestThirdCandidate(t *testing.T) {
 	for _, d := range caller.Dialects() {
 		t.Run(string(d), func(t *testing.T) {
 			t.Parallel()
-			s := play(t, d, scaled().but(settings{"priority": []string{large, small, "third/tiny"}, "budget": settings{"maxSameTargetAttempts": 1}}),
+			s := play(t, d, defaults().but(settings{"priority": []string{large, small, "third/tiny"}, "budget": settings{"maxSameTargetAttempts": 1}}),
 				primary("error-event=0"), fallback("cut=0"), sim.Vendor{Name: "third", Models: []string{"tiny"}})
 			r := s.ask(large)
 			s.served(r, "third")
@@ -113,7 +113,7 @@ func TestNeeds(t *testing.T) {
 					rows += s.row(d, "able", "{id: m, context: 1000000, capabilities: [tools, vision]}", "key-of-able")
 					priority = append(priority, "able/m")
 				}
-				s = s.serve(rows + settings{"priority": priority}.row(t)) // a long request takes its time
+				s = s.serve(rows + defaults().but(settings{"priority": priority}).row(t))
 				r := s.askWith(t.Context(), d.Body(question))
 				if able {
 					s.served(r, "able")

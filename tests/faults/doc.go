@@ -3,10 +3,12 @@
 // vendors that answer over real HTTP as their scripts say, and real callers.
 //
 // Each scenario looks at four things: what the caller got, which calls reached
-// which vendor and when, what stands against whom ("status --json"), and what the
-// record tells ("explain --json").
+// which vendor and when, what stands against whom, and what the record tells, the
+// last two as the host tells "status" and "explain". Callers hold every answer to
+// the grammar of its dialect.
 //
-// The numbers of the scenarios are those of the public Failover Bench (S) and of
-// our own list (B). Durations are a fifth of theirs, in the scripts and in the
-// settings alike, unless a test says otherwise.
+// The numbers of the scenarios are those of the public Failover Bench (S), which
+// TestFailoverBench plays in each dialect and with the flag -scorecard in real time,
+// and of our own list (B). What would take long is played at a fifth of its time,
+// scripts and settings alike.
 package faults

@@ -10,6 +10,7 @@ import (
 type scenario struct {
 	id, name string
 	primary  string // its script
+	slow     bool   // it is played faster, but for the card
 	setting  string // by which it passes, "" for the defaults
 	beside   bool   // it is another form of a scenario, and counts for nothing
 
@@ -45,29 +46,29 @@ const served = "fallback fallback/small ok"
 func scenarios() []scenario {
 	return []scenario{
 		{
-			id: "S15", name: "503 for a minute", primary: "503*60s; ok", outage: true, from: "primary",
+			id: "S15", name: "503 for a minute", primary: "503*60s; ok", slow: true, outage: true, from: "primary",
 		},
 		{
-			id: "S09", name: "silence in the middle", primary: "stall=20 for=30s; ok*2", setting: "stream: buffer", buffer: true,
+			id: "S09", name: "silence in the middle", primary: "stall=20 for=30s; ok*2", slow: true, setting: "stream: buffer", buffer: true,
 			from: "fallback", within: 45 * time.Second, then: "primary",
 			calls: []string{"primary 2", "fallback 1"}, outcome: record.OKAfterFallback,
 			attempts: []string{"primary primary/large TIMEOUT > fallback", served},
 		},
 		{
-			id: "S09", name: "silence in the middle", primary: "stall=20 for=30s; ok*2", beside: true,
+			id: "S09", name: "silence in the middle", primary: "stall=20 for=30s; ok*2", slow: true, beside: true,
 			cut: 20, within: 45 * time.Second, then: "primary",
 			calls: []string{"primary 2"}, outcome: record.FailedMidstream,
 			attempts: []string{"primary primary/large TIMEOUT"},
 		},
 		{
-			id: "S06", name: "silence", primary: "hang",
+			id: "S06", name: "silence", primary: "hang", slow: true,
 			from: "fallback", within: 25 * time.Second, most: 1,
 			calls: []string{"primary 1", "fallback 1"}, outcome: record.OKAfterFallback,
 			attempts: []string{"primary primary/large TIMEOUT > fallback", served},
 			against:  []string{"primary/large closed TIMEOUT"},
 		},
 		{
-			id: "S07", name: "headers, then silence", primary: "slow=20s",
+			id: "S07", name: "headers, then silence", primary: "slow=20s", slow: true,
 			from: "fallback", within: 15 * time.Second,
 			calls: []string{"primary 1", "fallback 1"}, outcome: record.OKAfterFallback,
 			attempts: []string{"primary primary/large TIMEOUT > fallback", served},
@@ -127,8 +128,6 @@ func scenarios() []scenario {
 			attempts: []string{"primary primary/large ok"},
 		},
 		{
-			// The two seconds that usage may take to follow the end are the host's,
-			// and never scaled.
 			id: "S11", name: "no terminator", primary: "nodone for=30s",
 			from: "primary", within: 8 * time.Second,
 			calls: []string{"primary 1"}, outcome: record.OK,

@@ -31,6 +31,9 @@ const patience = 10 * time.Second
 // settings are those of the failover plugin, by the names that users write.
 type settings map[string]any
 
+// defaults are the product's own, with the routes of most scenarios.
+func defaults() settings { return settings{"priority": []string{large, small}} }
+
 // scaled are the default settings with every duration a fifth of what it is.
 func scaled() settings {
 	return settings{
