@@ -15,7 +15,7 @@ import (
 )
 
 // TestCallerLeaves is B12: the vendor is told at once, before the first content
-// and after it, and nobody is charged.
+// and after it, and nobody is charged. What was produced is booked.
 func TestCallerLeaves(t *testing.T) {
 	const tokens, tries = 10, 5
 	for _, tt := range []struct {
@@ -36,7 +36,10 @@ func TestCallerLeaves(t *testing.T) {
 					if told > 2*time.Second {
 						t.Errorf("the vendor heard of it after %s", told)
 					}
-					s.record("", record.Cancelled, "primary primary/large ABORTED")
+					rec := s.record("", record.Cancelled, "primary primary/large ABORTED")
+					if used := rec.Attempts[0].Usage.Output; tt.begins && used < tokens {
+						t.Errorf("%d tokens are booked, want %d", used, tokens)
+					}
 				}
 				// A busy machine delays some of them.
 				if soonest > 100*time.Millisecond {

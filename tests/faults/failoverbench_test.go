@@ -95,11 +95,7 @@ func (r *row) stage() {
 	case r.foreign:
 		rows = s.row(r.dialect, "primary", "large", "key-of-primary") + s.row(other(r.dialect), "fallback", "small", "key-of-fallback")
 	}
-	with := r.pace.settings()
-	if r.buffer {
-		with["stream"] = "buffer"
-	}
-	r.s = s.serve(rows + with.row(r.t))
+	r.s = s.serve(rows + r.pace.settings().row(r.t))
 }
 
 // other is another dialect.
@@ -111,7 +107,11 @@ func other(d caller.Dialect) caller.Dialect {
 // one makes the scenario's call and reports whether the caller got what it should.
 func (r *row) one() (rescued bool) {
 	s := r.s
-	got := s.ask(large)
+	var header []string
+	if r.buffer {
+		header = []string{"X-Spillway-Stream", "buffer"}
+	}
+	got := s.askWith(r.t.Context(), s.question(large), header...)
 	r.took = got.Took()
 	rescued = r.answers(got)
 	if limit := r.pace.limit(r.within); r.within > 0 {

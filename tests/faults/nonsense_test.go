@@ -2,7 +2,6 @@ package faults
 
 import (
 	"fmt"
-	"sync"
 	"testing"
 	"time"
 
@@ -35,26 +34,22 @@ func TestNonsense(t *testing.T) {
 				vendors = append(vendors, sim.Vendor{Name: c.name, Models: []string{"large"}, Script: c.script})
 			}
 			s := play(t, d, scaled().but(settings{"priority": []string{small}, "budget": settings{"maxSameTargetAttempts": 1}}), vendors...)
-			var wg sync.WaitGroup
 			for _, c := range cases {
-				wg.Go(func() {
-					route := c.name + "/large"
-					r := s.ask(route)
-					outcome, attempts := record.OKAfterFallback, []string{fmt.Sprintf("primary %s %s > fallback", route, c.code), served}
-					if c.begins && r.Cut() {
-						outcome, attempts = record.FailedMidstream, []string{fmt.Sprintf("primary %s %s", route, c.code)}
-					} else {
-						s.served(r, "fallback")
-					}
-					if r.Took() > 3*time.Second+slack {
-						t.Errorf("%s: the call took %s", c.name, r.Took())
-					}
-					if _, d := s.recorded(r.ID, outcome, attempts...); d != "" {
-						t.Errorf("%s: record (-want +got):\n%s", c.name, d)
-					}
-				})
+				route := c.name + "/large"
+				r := s.ask(route)
+				outcome, attempts := record.OKAfterFallback, []string{fmt.Sprintf("primary %s %s > fallback", route, c.code), served}
+				if c.begins && r.Cut() {
+					outcome, attempts = record.FailedMidstream, []string{fmt.Sprintf("primary %s %s", route, c.code)}
+				} else {
+					s.served(r, "fallback")
+				}
+				if r.Took() > 3*time.Second+slack {
+					t.Errorf("%s: the call took %s", c.name, r.Took())
+				}
+				if _, d := s.recorded(r.ID, outcome, attempts...); d != "" {
+					t.Errorf("%s: record (-want +got):\n%s", c.name, d)
+				}
 			}
-			wg.Wait()
 			if most := s.MaxMemory(); most > mostMemory {
 				t.Errorf("serve took %d MB", most>>20)
 			}
