@@ -66,18 +66,19 @@ var providerSchema []byte
 
 // providerConfig is the config of a provider's entry.
 type providerConfig struct {
-	Vendor    string            `json:"vendor"`
-	BaseURL   string            `json:"base_url"`
-	Endpoints map[string]string `json:"endpoints"`
-	Auth      string            `json:"auth"`
-	Key       profile.Secret    `json:"key"`
-	Keys      []profile.Secret  `json:"keys"`
-	Headers   map[string]string `json:"headers"`
-	Models    []providerModel   `json:"models"`
-	Egress    string            `json:"egress"`
-	Quirks    *dialect.Quirks   `json:"quirks"`
-	Script    string            `json:"script"`
-	Answer    string            `json:"answer"`
+	Vendor      string            `json:"vendor"`
+	BaseURL     string            `json:"base_url"`
+	Endpoints   map[string]string `json:"endpoints"`
+	Auth        string            `json:"auth"`
+	Credentials []string          `json:"credentials"`
+	Key         profile.Secret    `json:"key"`
+	Keys        []profile.Secret  `json:"keys"`
+	Headers     map[string]string `json:"headers"`
+	Models      []providerModel   `json:"models"`
+	Egress      string            `json:"egress"`
+	Quirks      *dialect.Quirks   `json:"quirks"`
+	Script      string            `json:"script"`
+	Answer      string            `json:"answer"`
 }
 
 // providerModel reads {id, …} and the short form id.
@@ -110,6 +111,14 @@ func (b *builder) provider(ctx context.Context, e profile.Entry) (*provider.Prov
 	o := provider.Options{Name: e.ID, Vendor: b.vendors[c.Vendor], VendorName: c.Vendor, Headers: c.Headers, Seals: b.runtime.seals}
 	if c.Auth != "" {
 		o.Vendor.Auth = c.Auth
+	}
+	if c.Credentials != nil {
+		o.Vendor.Credentials = c.Credentials
+	}
+	for name, v := range b.vendors {
+		if name != c.Vendor {
+			o.Foreign = append(o.Foreign, v.Credentials...)
+		}
 	}
 	if c.Egress != "" {
 		o.Vendor.Egress = c.Egress
@@ -176,6 +185,9 @@ func (b *builder) keys(e profile.Entry, c providerConfig, v provider.Vendor) ([]
 	keys = slices.DeleteFunc(keys, func(k profile.Secret) bool { return k == "" })
 	if len(keys) > 0 {
 		return keys, nil
+	}
+	if v.Passthrough() {
+		return nil, nil
 	}
 	for _, name := range v.KeyEnv {
 		if k, ok := b.runtime.opts.Env(name); ok && k != "" {

@@ -198,7 +198,7 @@ func (r *Runtime) Call(ctx context.Context, in Inbound) (*llm.Call, sdk.Stream) 
 		Trace: llm.NewTrace(rec, r.store.Records().Put, in.Notice),
 		Request: sdk.Request{
 			Provider: in.Route.Provider, Model: in.Route.Model, MaxTokens: in.MaxTokens, Effort: in.Effort,
-			Stream: in.Stream, Conversation: in.Conversation, Shape: in.Shape, Wants: in.Wants,
+			Stream: in.Stream, Conversation: in.Conversation, Shape: in.Shape, Wants: in.Wants, Own: g.providers.Own(in.Payload.Credentials),
 		},
 	}
 	r.traces.Add(id, c.Trace)

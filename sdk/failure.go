@@ -155,6 +155,10 @@ const (
 // Limits.FirstContent.
 const RuleFirstContent = "limit.first_content"
 
+// RuleOwnCredential is Failure.Rule when the credential that the caller itself
+// had sent was refused: it is the caller's own fault, and its to mend.
+const RuleOwnCredential = "credential.own"
+
 // MaxMessage bounds Failure.Message, in bytes.
 const MaxMessage = 2 << 10
 

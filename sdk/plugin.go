@@ -124,6 +124,9 @@ type Provider struct {
 	Keys     []string `json:"keys,omitempty"`   // fingerprints, in the pool's order
 	Egress   string   `json:"egress,omitempty"` // where prompts go, in the user's words: "eu", "local"; "" unknown
 	Loopback bool     `json:"loopback,omitempty"`
+	// Passthrough: it has no keys; callers' own credentials are sent, and it serves
+	// nobody else (Request.Own).
+	Passthrough bool `json:"passthrough,omitempty"`
 }
 
 // Model is what a provider offers.

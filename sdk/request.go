@@ -29,6 +29,7 @@ type Request struct {
 	Conversation string            // stable over the turns of one conversation, "" if unknown
 	Shape        Shape             // size and used capabilities
 	Wants        Wants             // what whoever serves must respect
+	Own          map[string]string // fingerprints of the caller's own credentials, by the provider that each is for; do not modify
 	Metadata     map[string]string // made by the host, never by a client; do not modify
 }
 

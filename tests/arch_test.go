@@ -62,6 +62,7 @@ var edges = map[string]map[string]string{
 	},
 	"host/llm": {
 		"host/dialect":      "a payload is in one, a raw frame has its mark",
+		"host/profile":      "a client's credential is a secret",
 		"host/state/record": "a trace is a record in the making",
 	},
 	"host/provider": {

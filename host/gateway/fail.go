@@ -64,10 +64,11 @@ func (x *exchange) reply(f *sdk.Failure) *llm.Reply {
 
 // callerStatus is the status that a caller gets for a fault of its own: the
 // vendor's, as far as it says so. A 401 would be about the vendor's key, which
-// is none of the caller's, and anything above 499 would be repeated.
+// is none of the caller's unless it had sent it itself, and anything above 499 would
+// be repeated.
 func callerStatus(f *sdk.Failure, vendors int) int {
 	switch {
-	case vendors >= 400 && vendors < 500 && vendors != http.StatusUnauthorized:
+	case vendors >= 400 && vendors < 500 && (vendors != http.StatusUnauthorized || f.Rule == sdk.RuleOwnCredential):
 		return vendors
 	case f.Code == sdk.CodeUnknownModel, f.Code == sdk.CodeNoAdapter:
 		return http.StatusNotFound

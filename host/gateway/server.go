@@ -31,11 +31,13 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
 	"spillway/host"
 	"spillway/host/dialect"
+	"spillway/host/llm"
 	"spillway/host/profile"
 )
 
@@ -147,12 +149,36 @@ func (s *Server) authorised(r *http.Request) bool {
 	if s.token == "" {
 		return true
 	}
-	given := r.Header.Get("X-Api-Key")
-	if bearer, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
-		given = bearer
+	ok := false
+	for _, c := range shown(r.Header) {
+		ok = s.is(c.Secret) || ok
 	}
+	return ok
+}
+
+// is compares with the token in constant time.
+func (s *Server) is(given profile.Secret) bool {
 	a, b := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(s.token.Reveal()))
 	return subtle.ConstantTimeCompare(a[:], b[:]) == 1
+}
+
+// shown are the credentials in a request's headers.
+func shown(h http.Header) []llm.Credential {
+	var all []llm.Credential
+	if bearer, ok := strings.CutPrefix(h.Get("Authorization"), "Bearer "); ok {
+		all = append(all, llm.Credential{Bearer: true, Secret: profile.Secret(bearer)})
+	}
+	if key := h.Get("X-Api-Key"); key != "" {
+		all = append(all, llm.Credential{Secret: profile.Secret(key)})
+	}
+	return all
+}
+
+// credentials are the client's own: what it has shown, but for the token that
+// was for us. Who has to show that in one of the two headers has the other one for
+// its vendor.
+func (s *Server) credentials(h http.Header) []llm.Credential {
+	return slices.DeleteFunc(shown(h), func(c llm.Credential) bool { return s.token != "" && s.is(c.Secret) })
 }
 
 // refuse answers a request that belongs to no dialect.

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"spillway/host/dialect"
+	"spillway/host/profile"
 	"spillway/sdk"
 )
 
@@ -29,10 +30,18 @@ type Payload struct {
 	Header  http.Header     // the client's; a provider passes on what its vendor understands
 	Choices int             // how many answers in one were asked for, 0 and 1 mean one
 	History dialect.History // of Body
+	// Credentials are what the client has shown of its own.
+	Credentials []Credential
 
 	once   sync.Once
 	prompt *sdk.Prompt
 	err    error
+}
+
+// Credential is a client's own, for vendors that are to be sent it.
+type Credential struct {
+	Bearer bool // as it came: a bearer token, or x-api-key
+	Secret profile.Secret
 }
 
 // NewPayload is the payload of a client's request.
@@ -44,6 +53,13 @@ func NewPayload(d dialect.Dialect, body []byte, h http.Header) *Payload {
 func PromptPayload(p *sdk.Prompt) *Payload {
 	w := &Payload{prompt: p}
 	w.once.Do(func() {})
+	return w
+}
+
+// reworded is p with another prompt in its place.
+func (p *Payload) reworded(prompt *sdk.Prompt) *Payload {
+	w := PromptPayload(prompt)
+	w.Credentials = p.Credentials
 	return w
 }
 

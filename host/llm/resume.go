@@ -125,7 +125,7 @@ func (r *resuming) next(s sdk.Stream, a *told, f *sdk.Failure) (next sdk.Stream,
 	}
 	c := *r.call
 	c.Past = append(slices.Clone(r.call.Past), broken)
-	c.Payload = PromptPayload(goOn(prompt, a.text.String()))
+	c.Payload = r.call.Payload.reworded(goOn(prompt, a.text.String()))
 	c.Request.Shape.PromptTokens += a.text.Len() / 4
 	next = r.waterfall.Stream(r.ctx, &c)
 	if sdk.AwaitVisible(r.ctx, next) != nil {

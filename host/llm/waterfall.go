@@ -140,7 +140,7 @@ func (t *turn) Prompt(context.Context) (*sdk.Prompt, error) {
 func (t *turn) handle(ctx context.Context, r sdk.Request, depth, i int) *handle {
 	p := t.payload
 	if r.Prompt != nil {
-		p = PromptPayload(r.Prompt)
+		p = p.reworded(r.Prompt)
 		r.Prompt = nil
 	}
 	ctx, cancel := context.WithCancel(ctx)

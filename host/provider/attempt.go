@@ -63,24 +63,25 @@ type attempt struct {
 	cancel context.CancelCauseFunc
 
 	// What follows belongs to the one goroutine that reads.
-	begun     bool
-	number    int // in the trace
-	print     string
-	started   time.Time
-	resp      *http.Response
-	frames    *sse.Reader
-	limit     limiter
-	held      []heldFrame
-	heldBytes int
-	whole     []byte
-	seen      bool // a data frame came
-	pieces    int  // frames that showed something
-	hosted    bool // the vendor has used a tool of its own
-	finished  bool // a finish came; usage and the terminal may follow
-	over      bool // nothing more will be read
-	failure   *sdk.Failure
-	reply     *llm.Reply
-	facts     sdk.Outcome
+	begun      bool
+	number     int    // in the trace
+	print      string // of the credential
+	credential llm.Credential
+	started    time.Time
+	resp       *http.Response
+	frames     *sse.Reader
+	limit      limiter
+	held       []heldFrame
+	heldBytes  int
+	whole      []byte
+	seen       bool // a data frame came
+	pieces     int  // frames that showed something
+	hosted     bool // the vendor has used a tool of its own
+	finished   bool // a finish came; usage and the terminal may follow
+	over       bool // nothing more will be read
+	failure    *sdk.Failure
+	reply      *llm.Reply
+	facts      sdk.Outcome
 
 	mu      sync.Mutex
 	used    bool
@@ -137,10 +138,13 @@ func (a *attempt) begin() {
 		a.fail(a.caused(nil))
 		return
 	}
-	secret, print := a.provider.key(a.request.Dispatch.Key)
-	a.print = print
+	a.credential, a.print = a.provider.credential(a.request.Dispatch.Key, a.payload.Credentials)
+	if a.provider.passes() && a.print == "" {
+		a.fail(a.provider.none())
+		return
+	}
 	r := a.request
-	r.Dispatch.Key = print
+	r.Dispatch.Key = a.print
 	a.number = a.call.Trace.Begin(r)
 	if !a.wait(r.Dispatch.Delay) {
 		a.fail(a.caused(nil))
@@ -163,7 +167,7 @@ func (a *attempt) begin() {
 	if a.payload.Dialect != a.dialect {
 		client = nil
 	}
-	a.provider.header(req.Header, client, a.dialect, secret.Reveal(), r.Stream)
+	a.provider.header(req.Header, client, a.dialect, a.credential, r.Stream)
 	if a.call.Traceparent != nil {
 		req.Header.Set("Traceparent", a.call.Traceparent(a.number))
 	}
@@ -216,7 +220,7 @@ func (p *Provider) maxOutput(model string) int {
 
 // header writes the vendor's request headers: its credential, what its dialect
 // demands, and those of the client that it understands.
-func (p *Provider) header(h, client http.Header, d dialect.Dialect, secret string, stream bool) {
+func (p *Provider) header(h, client http.Header, d dialect.Dialect, c llm.Credential, stream bool) {
 	for _, name := range p.data.Pass {
 		if v := client.Values(name); len(v) > 0 {
 			h[http.CanonicalHeaderKey(name)] = v
@@ -235,13 +239,12 @@ func (p *Provider) header(h, client http.Header, d dialect.Dialect, secret strin
 	for k, v := range p.headers {
 		h.Set(k, v)
 	}
-	if secret == "" {
-		return
-	}
-	if p.data.Auth == authAPIKey {
-		h.Set("X-Api-Key", secret)
-	} else {
-		h.Set("Authorization", "Bearer "+secret)
+	switch {
+	case c.Secret == "":
+	case c.Bearer:
+		h.Set("Authorization", "Bearer "+c.Secret.Reveal())
+	default:
+		h.Set("X-Api-Key", c.Secret.Reveal())
 	}
 }
 
@@ -266,7 +269,7 @@ func (a *attempt) read() {
 		limit = maxError
 	}
 	body, err := io.ReadAll(io.LimitReader(a.resp.Body, limit))
-	said := a.provider.scrub(body)
+	said := a.scrub(body)
 	ev := failure.Evidence{Phase: sdk.PhaseResponse, Body: said}
 	if err != nil {
 		ev.Err = a.cause(err)
@@ -348,7 +351,7 @@ func (a *attempt) judge(ev failure.Evidence) *sdk.Failure {
 	if a.resp != nil {
 		ev.Status, ev.Header = a.resp.StatusCode, a.resp.Header
 	}
-	return failure.From(ev)
+	return a.refused(failure.From(ev))
 }
 
 // cause is why reading failed: the reason for which the attempt was cancelled,

@@ -10,6 +10,7 @@ import (
 
 	"spillway/host/dialect"
 	"spillway/host/dialect/failure"
+	"spillway/host/profile"
 	"spillway/sdk"
 )
 
@@ -134,7 +135,7 @@ func (a *attempt) take(f heldFrame) bool {
 		a.complete()
 		return a.failure == nil
 	case dialect.MarkError:
-		a.fail(a.judge(failure.Evidence{Phase: sdk.PhaseStream, Body: a.provider.scrub(f.data)}))
+		a.fail(a.judge(failure.Evidence{Phase: sdk.PhaseStream, Body: a.scrub(f.data)}))
 		return false
 	}
 	return true
@@ -178,10 +179,10 @@ func (a *attempt) fail(f *sdk.Failure) {
 // ordinary words.
 const shortestKey = 8
 
-// scrub takes the provider's keys out of what the vendor said: some vendors
+// scrub takes keys out of what a vendor said: some vendors
 // repeat the key that they refuse. It comes before anything is cut to a length.
-func (p *Provider) scrub(said []byte) []byte {
-	for _, k := range p.keys {
+func scrub(said []byte, keys ...profile.Secret) []byte {
+	for _, k := range keys {
 		if secret := []byte(k.Reveal()); len(secret) >= shortestKey && bytes.Contains(said, secret) {
 			said = bytes.ReplaceAll(said, secret, []byte(k.String()))
 		}

@@ -19,13 +19,16 @@ func (s *Set) Models(ctx context.Context, name string) ([]string, error) {
 	if p == nil {
 		return nil, fmt.Errorf("no provider %q", name)
 	}
+	if p.passes() {
+		return nil, fmt.Errorf("provider %q: model list: there is no credential without a client", name)
+	}
 	d, _ := dialect.ByName(p.prefer)
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.bases[p.prefer]+"/models", nil)
 	if err != nil {
 		return nil, err
 	}
-	secret, _ := p.key("")
-	p.header(req.Header, nil, d, secret.Reveal(), false)
+	credential, _ := p.credential("", nil)
+	p.header(req.Header, nil, d, credential, false)
 	resp, err := p.client.Do(req)
 	if err != nil {
 		return nil, err

@@ -26,9 +26,11 @@ type Options struct {
 	// VendorName chooses the failure tables; the entry's id if empty.
 	VendorName string
 	Keys       []profile.Secret
-	Headers    map[string]string // sent with every request
-	Seals      *Seals            // shared by all providers; nil: who sealed what is not remembered
-	Dialect    string            // the one to use when the client's is not offered; default: the first of anthropic, openai, responses
+	// Foreign is what the credentials of other vendors begin with.
+	Foreign []string
+	Headers map[string]string // sent with every request
+	Seals   *Seals            // shared by all providers; nil: who sealed what is not remembered
+	Dialect string            // the one to use when the client's is not offered; default: the first of anthropic, openai, responses
 }
 
 // Provider is one named endpoint. It is immutable and safe for concurrent use.
@@ -39,6 +41,7 @@ type Provider struct {
 	bases   map[string]string // by dialect
 	prefer  string
 	keys    []profile.Secret
+	foreign []string
 	prints  []string // fingerprints of keys
 	headers map[string]string
 	seals   *Seals
@@ -51,11 +54,14 @@ func New(o Options) (*Provider, error) {
 	if err := o.Vendor.check(); err != nil {
 		return nil, fmt.Errorf("provider %q: %w", o.Name, err)
 	}
+	if o.Vendor.Auth == authPassthrough && len(o.Keys) > 0 {
+		return nil, fmt.Errorf("provider %q: auth: passthrough sends the client's own credential: leave key and keys out", o.Name)
+	}
 	if len(o.Vendor.Endpoints) == 0 {
 		return nil, fmt.Errorf("provider %q: no endpoint: give a vendor that vendors.yml knows, or base_url", o.Name)
 	}
 	p := &Provider{
-		name: o.Name, vendor: o.VendorName, data: o.Vendor, prefer: o.Dialect, keys: o.Keys, headers: o.Headers, seals: o.Seals,
+		name: o.Name, vendor: o.VendorName, data: o.Vendor, prefer: o.Dialect, keys: o.Keys, foreign: o.Foreign, headers: o.Headers, seals: o.Seals,
 		bases: map[string]string{}, client: newClient(),
 	}
 	if p.vendor == "" {
@@ -87,7 +93,7 @@ func (p *Provider) Name() string { return p.name }
 
 // Catalogue is the provider as plugins see it.
 func (p *Provider) Catalogue() sdk.Provider {
-	c := sdk.Provider{Name: p.name, Keys: slices.Clone(p.prints), Egress: p.data.Egress, Loopback: p.local}
+	c := sdk.Provider{Name: p.name, Keys: slices.Clone(p.prints), Egress: p.data.Egress, Loopback: p.local, Passthrough: p.passes()}
 	for _, m := range p.data.Models {
 		c.Models = append(c.Models, m.catalogue())
 	}

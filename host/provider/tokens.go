@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 
 	"spillway/host/dialect"
 	"spillway/host/llm"
@@ -38,8 +39,11 @@ func (s *Set) CountTokens(ctx context.Context, r sdk.Route, payload *llm.Payload
 	if err != nil {
 		return nil, err
 	}
-	secret, _ := p.key("")
-	p.header(req.Header, payload.Header, d, secret.Reveal(), false)
+	credential, print := p.credential("", payload.Credentials)
+	if p.passes() && print == "" {
+		return nil, p.none()
+	}
+	p.header(req.Header, payload.Header, d, credential, false)
 	resp, err := p.client.Do(req)
 	if err != nil {
 		return nil, err
@@ -60,5 +64,5 @@ func (s *Set) CountTokens(ctx context.Context, r sdk.Route, payload *llm.Payload
 	if !counted {
 		return nil, fmt.Errorf("provider %q: token count: status %d", p.name, resp.StatusCode)
 	}
-	return &llm.Reply{Dialect: d.Name(), Status: resp.StatusCode, Type: resp.Header.Get("Content-Type"), Body: p.scrub(said)}, nil
+	return &llm.Reply{Dialect: d.Name(), Status: resp.StatusCode, Type: resp.Header.Get("Content-Type"), Body: scrub(said, append(slices.Clip(p.keys), credential.Secret)...)}, nil
 }

@@ -19,9 +19,12 @@ import (
 // override.
 type Vendor struct {
 	Endpoints map[string]string `yaml:"endpoints" json:"endpoints,omitempty"` // base URL by dialect
-	Auth      string            `yaml:"auth" json:"auth,omitempty"`           // "x-api-key" or "bearer"
-	KeyEnv    []string          `yaml:"key_env" json:"key_env,omitempty"`
-	Pass      []string          `yaml:"pass" json:"pass,omitempty"` // client headers it understands
+	Auth      string            `yaml:"auth" json:"auth,omitempty"`           // "x-api-key", "bearer" or "passthrough"
+	// Credentials are what the vendor's own credentials begin with: by them a
+	// client's is told from another vendor's.
+	Credentials []string `yaml:"credentials" json:"credentials,omitempty"`
+	KeyEnv      []string `yaml:"key_env" json:"key_env,omitempty"`
+	Pass        []string `yaml:"pass" json:"pass,omitempty"` // client headers it understands
 	// CountTokens: its Messages endpoint has count_tokens.
 	CountTokens bool           `yaml:"count_tokens" json:"count_tokens,omitempty"`
 	Models      []Model        `yaml:"models" json:"models,omitempty"`
@@ -67,8 +70,16 @@ func (v Vendor) check() error {
 			return fmt.Errorf("endpoints.%s: a URL must not carry credentials", name)
 		}
 	}
-	if !slices.Contains([]string{"", authBearer, authAPIKey}, v.Auth) {
-		return fmt.Errorf("auth: got %q (allowed: %s, %s)", v.Auth, authAPIKey, authBearer)
+	if !slices.Contains([]string{"", authBearer, authAPIKey, authPassthrough}, v.Auth) {
+		return fmt.Errorf("auth: got %q (allowed: %s, %s, %s)", v.Auth, authAPIKey, authBearer, authPassthrough)
+	}
+	if v.Auth == authPassthrough && len(v.Credentials) == 0 {
+		return errors.New("auth: passthrough needs to know the vendor's credentials: say in credentials what they begin with")
+	}
+	for _, c := range v.Credentials {
+		if len(c) < shortestPrefix {
+			return fmt.Errorf("credentials: %q: want %d characters at least", c, shortestPrefix)
+		}
 	}
 	for _, h := range v.Pass {
 		if slices.Contains(neverPassed, http.CanonicalHeaderKey(h)) {
@@ -87,6 +98,8 @@ const maxToolIDLength = 40
 const (
 	authAPIKey = "x-api-key"
 	authBearer = "bearer"
+	// authPassthrough sends the client's own credential, see passthrough.go.
+	authPassthrough = "passthrough"
 )
 
 // neverPassed are headers that carry a credential or belong to one connection.

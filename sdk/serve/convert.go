@@ -171,7 +171,7 @@ func dispatchFromWire(d *wirepb.Dispatch) sdk.Dispatch {
 func viewToWire(r sdk.Request) *wirepb.View {
 	return &wirepb.View{
 		Route: routeToWire(r.Route()), MaxTokens: int64(r.MaxTokens), Effort: valid(r.Effort),
-		Stream: r.Stream, Conversation: valid(r.Conversation), Metadata: r.Metadata,
+		Stream: r.Stream, Conversation: valid(r.Conversation), Metadata: r.Metadata, Own: r.Own,
 		Shape: &wirepb.Shape{
 			PromptTokens: int64(r.Shape.PromptTokens), Messages: int32(r.Shape.Messages),
 			Tools: int32(r.Shape.Tools), Images: int32(r.Shape.Images), Documents: int32(r.Shape.Documents),
@@ -191,7 +191,7 @@ func viewFromWire(v *wirepb.View) sdk.Request {
 	return sdk.Request{
 		Provider: v.GetRoute().GetProvider(), Model: v.GetRoute().GetModel(),
 		MaxTokens: int(v.GetMaxTokens()), Effort: v.GetEffort(),
-		Stream: v.GetStream(), Conversation: v.GetConversation(), Metadata: v.GetMetadata(),
+		Stream: v.GetStream(), Conversation: v.GetConversation(), Metadata: v.GetMetadata(), Own: v.GetOwn(),
 		Shape: sdk.Shape{
 			PromptTokens: int(s.GetPromptTokens()), Messages: int(s.GetMessages()),
 			Tools: int(s.GetTools()), Images: int(s.GetImages()), Documents: int(s.GetDocuments()),
@@ -244,7 +244,7 @@ func outcomeFromWire(o *wirepb.Outcome) sdk.Outcome {
 
 func catalogueToWire(c sdk.Catalogue) *wirepb.Catalogue {
 	return &wirepb.Catalogue{Revision: c.Revision, Providers: convert(c.Providers, func(p sdk.Provider) *wirepb.Provider {
-		return &wirepb.Provider{Name: p.Name, Keys: p.Keys, Loopback: p.Loopback, Egress: p.Egress,
+		return &wirepb.Provider{Name: p.Name, Keys: p.Keys, Loopback: p.Loopback, Egress: p.Egress, Passthrough: p.Passthrough,
 			Models: convert(p.Models, func(m sdk.Model) *wirepb.Model {
 				return &wirepb.Model{Id: m.ID, Context: int64(m.Context), MaxOutput: int64(m.MaxOutput), Capabilities: m.Capabilities}
 			})}
@@ -253,7 +253,7 @@ func catalogueToWire(c sdk.Catalogue) *wirepb.Catalogue {
 
 func catalogueFromWire(c *wirepb.Catalogue) sdk.Catalogue {
 	return sdk.Catalogue{Revision: c.Revision, Providers: convert(c.Providers, func(p *wirepb.Provider) sdk.Provider {
-		return sdk.Provider{Name: p.Name, Keys: p.Keys, Loopback: p.Loopback, Egress: p.Egress,
+		return sdk.Provider{Name: p.Name, Keys: p.Keys, Loopback: p.Loopback, Egress: p.Egress, Passthrough: p.Passthrough,
 			Models: convert(p.Models, func(m *wirepb.Model) sdk.Model {
 				return sdk.Model{ID: m.Id, Context: int(m.Context), MaxOutput: int(m.MaxOutput), Capabilities: m.Capabilities}
 			})}

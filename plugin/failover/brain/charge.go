@@ -114,7 +114,7 @@ func (b *Brain) apply(now Instant, p *Policy, c *circuit, f *sdk.Failure, ch cha
 
 // exhaust charges the vendor when its last key has just been refused.
 func (b *Brain) exhaust(now Instant, policy *Policy, p *sdk.Provider, l lease, f *sdk.Failure) {
-	if !b.dead(now, p) {
+	if p.Passthrough || !b.dead(now, p) { // its keys are those of one caller
 		return
 	}
 	if c := b.circuit(now, vendorTarget(p.Name)); c.state(now) != sdk.CircuitOpen && l.epoch >= c.counted {
@@ -128,6 +128,9 @@ func (b *Brain) exhaust(now Instant, policy *Policy, p *sdk.Provider, l lease, f
 // is not prolonged.
 func (b *Brain) halting(now Instant, t *Turn, f *sdk.Failure) Target {
 	r := t.now.route
+	if provider(t.cat, r.Provider).Passthrough {
+		return Target{}
+	}
 	if t.policy.class(f.Code) != sdk.ClassTransient || f.Code != sdk.CodeRateLimit || f.Scope == sdk.ScopeNone || !b.spent(now, provider(t.cat, r.Provider), r) {
 		return Target{}
 	}

@@ -25,6 +25,9 @@ func (t *Turn) unfit(p *sdk.Provider, r sdk.Route) string {
 	if p.Name == "" {
 		return "unknown provider"
 	}
+	if p.Passthrough && len(p.Keys) == 0 {
+		return "no credential of the caller's"
+	}
 	if t.contract != nil && len(t.contract.Egress) > 0 && !slices.Contains(t.contract.Egress, p.Egress) {
 		return t.clause("egress " + orUnknown(p.Egress))
 	}

@@ -58,6 +58,9 @@ func (b *Brain) end(now Instant, policy *Policy, l lease, at sdk.Route, key stri
 	if ch.scope == sdk.ScopeNone {
 		return ended{}
 	}
+	if p.Passthrough && ch.scope == sdk.ScopeVendor && !f.Cause.Unreachable() {
+		ch.scope = sdk.ScopeKey // the account is the caller's, not everybody's
+	}
 	target := ch.target(at, key)
 	if late(target) {
 		return ended{}

@@ -34,7 +34,7 @@ func (p *Plugin) LLMStream(ctx context.Context, call *sdk.Call, next sdk.Next) (
 	fl := &flight{}
 	var step brain.Step
 	p.think(func(now brain.Instant) {
-		step = p.brain.Start(now, &fl.turn, p.query(ctx, s, now, call), p.host.Catalogue(), past)
+		step = p.brain.Start(now, &fl.turn, p.query(ctx, s, now, call), catalogue(p.host.Catalogue(), call.Request.Own), past)
 	})
 	p.moved(step.Changes)
 	last := sdk.Failure{}
@@ -77,6 +77,21 @@ func (p *Plugin) LLMStream(ctx context.Context, call *sdk.Call, next sdk.Next) (
 		p.host.Record(decision(call.ID, last, step))
 	}
 	return nil, final(step)
+}
+
+// catalogue is c as a caller sees it: to a provider that takes callers' own
+// credentials its one is the only key.
+func catalogue(c sdk.Catalogue, own map[string]string) sdk.Catalogue {
+	if !slices.ContainsFunc(c.Providers, func(p sdk.Provider) bool { return p.Passthrough }) {
+		return c
+	}
+	c.Providers = slices.Clone(c.Providers)
+	for i := range c.Providers {
+		if p := &c.Providers[i]; p.Passthrough && own[p.Name] != "" {
+			p.Keys = []string{own[p.Name]}
+		}
+	}
+	return c
 }
 
 // maxProved bounds the answers whose end is awaited to be told.

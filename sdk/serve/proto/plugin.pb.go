@@ -1528,6 +1528,7 @@ type View struct {
 	Metadata      map[string]string      `protobuf:"bytes,7,rep,name=metadata,proto3" json:"metadata,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	Dispatch      *Dispatch              `protobuf:"bytes,8,opt,name=dispatch,proto3" json:"dispatch,omitempty"` // as a listener before this one ordered it
 	Wants         *Wants                 `protobuf:"bytes,9,opt,name=wants,proto3" json:"wants,omitempty"`
+	Own           map[string]string      `protobuf:"bytes,10,rep,name=own,proto3" json:"own,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"` // fingerprints of the caller's own credentials, by the provider that each is for
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1621,6 +1622,13 @@ func (x *View) GetDispatch() *Dispatch {
 func (x *View) GetWants() *Wants {
 	if x != nil {
 		return x.Wants
+	}
+	return nil
+}
+
+func (x *View) GetOwn() map[string]string {
+	if x != nil {
+		return x.Own
 	}
 	return nil
 }
@@ -3014,7 +3022,8 @@ type Provider struct {
 	Models        []*Model               `protobuf:"bytes,2,rep,name=models,proto3" json:"models,omitempty"`
 	Keys          []string               `protobuf:"bytes,3,rep,name=keys,proto3" json:"keys,omitempty"` // fingerprints
 	Loopback      bool                   `protobuf:"varint,4,opt,name=loopback,proto3" json:"loopback,omitempty"`
-	Egress        string                 `protobuf:"bytes,5,opt,name=egress,proto3" json:"egress,omitempty"` // where prompts go, in the user's words
+	Egress        string                 `protobuf:"bytes,5,opt,name=egress,proto3" json:"egress,omitempty"`            // where prompts go, in the user's words
+	Passthrough   bool                   `protobuf:"varint,6,opt,name=passthrough,proto3" json:"passthrough,omitempty"` // it has no keys: each caller's own credential is sent, for callers that have one (View.own)
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3082,6 +3091,13 @@ func (x *Provider) GetEgress() string {
 		return x.Egress
 	}
 	return ""
+}
+
+func (x *Provider) GetPassthrough() bool {
+	if x != nil {
+		return x.Passthrough
+	}
+	return false
 }
 
 type Model struct {
@@ -4578,7 +4594,7 @@ const file_plugin_proto_rawDesc = "" +
 	"\n" +
 	"same_model\x18\x04 \x01(\bR\tsameModel\x12\x16\n" +
 	"\x06stream\x18\x05 \x01(\tR\x06stream\x12#\n" +
-	"\rsame_provider\x18\x06 \x01(\bR\fsameProvider\"\xc7\x03\n" +
+	"\rsame_provider\x18\x06 \x01(\bR\fsameProvider\"\xb4\x04\n" +
 	"\x04View\x12/\n" +
 	"\x05route\x18\x01 \x01(\v2\x19.spillway.plugin.v1.RouteR\x05route\x12\x1d\n" +
 	"\n" +
@@ -4589,8 +4605,13 @@ const file_plugin_proto_rawDesc = "" +
 	"\x05shape\x18\x06 \x01(\v2\x19.spillway.plugin.v1.ShapeR\x05shape\x12B\n" +
 	"\bmetadata\x18\a \x03(\v2&.spillway.plugin.v1.View.MetadataEntryR\bmetadata\x128\n" +
 	"\bdispatch\x18\b \x01(\v2\x1c.spillway.plugin.v1.DispatchR\bdispatch\x12/\n" +
-	"\x05wants\x18\t \x01(\v2\x19.spillway.plugin.v1.WantsR\x05wants\x1a;\n" +
+	"\x05wants\x18\t \x01(\v2\x19.spillway.plugin.v1.WantsR\x05wants\x123\n" +
+	"\x03own\x18\n" +
+	" \x03(\v2!.spillway.plugin.v1.View.OwnEntryR\x03own\x1a;\n" +
 	"\rMetadataEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a6\n" +
+	"\bOwnEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xac\x01\n" +
 	"\x04Open\x12\x0e\n" +
@@ -4709,13 +4730,14 @@ const file_plugin_proto_rawDesc = "" +
 	"\afailure\x18\x02 \x01(\v2\x1b.spillway.plugin.v1.FailureR\afailure\"c\n" +
 	"\tCatalogue\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x04R\brevision\x12:\n" +
-	"\tproviders\x18\x02 \x03(\v2\x1c.spillway.plugin.v1.ProviderR\tproviders\"\x99\x01\n" +
+	"\tproviders\x18\x02 \x03(\v2\x1c.spillway.plugin.v1.ProviderR\tproviders\"\xbb\x01\n" +
 	"\bProvider\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x121\n" +
 	"\x06models\x18\x02 \x03(\v2\x19.spillway.plugin.v1.ModelR\x06models\x12\x12\n" +
 	"\x04keys\x18\x03 \x03(\tR\x04keys\x12\x1a\n" +
 	"\bloopback\x18\x04 \x01(\bR\bloopback\x12\x16\n" +
-	"\x06egress\x18\x05 \x01(\tR\x06egress\"t\n" +
+	"\x06egress\x18\x05 \x01(\tR\x06egress\x12 \n" +
+	"\vpassthrough\x18\x06 \x01(\bR\vpassthrough\"t\n" +
 	"\x05Model\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n" +
 	"\acontext\x18\x02 \x01(\x03R\acontext\x12\x1d\n" +
@@ -4851,7 +4873,7 @@ func file_plugin_proto_rawDescGZIP() []byte {
 }
 
 var file_plugin_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 54)
+var file_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 55)
 var file_plugin_proto_goTypes = []any{
 	(Attempt_Commit)(0),   // 0: spillway.plugin.v1.Attempt.Commit
 	(Service_Op)(0),       // 1: spillway.plugin.v1.Service.Op
@@ -4909,6 +4931,7 @@ var file_plugin_proto_goTypes = []any{
 	(*RelayToHost)(nil),   // 53: spillway.plugin.v1.RelayToHost
 	(*BodyPart)(nil),      // 54: spillway.plugin.v1.BodyPart
 	nil,                   // 55: spillway.plugin.v1.View.MetadataEntry
+	nil,                   // 56: spillway.plugin.v1.View.OwnEntry
 }
 var file_plugin_proto_depIdxs = []int32{
 	6,  // 0: spillway.plugin.v1.ToPlugin.hello:type_name -> spillway.plugin.v1.Hello
@@ -4947,51 +4970,52 @@ var file_plugin_proto_depIdxs = []int32{
 	55, // 33: spillway.plugin.v1.View.metadata:type_name -> spillway.plugin.v1.View.MetadataEntry
 	17, // 34: spillway.plugin.v1.View.dispatch:type_name -> spillway.plugin.v1.Dispatch
 	13, // 35: spillway.plugin.v1.View.wants:type_name -> spillway.plugin.v1.Wants
-	14, // 36: spillway.plugin.v1.Open.view:type_name -> spillway.plugin.v1.View
-	16, // 37: spillway.plugin.v1.Open.past:type_name -> spillway.plugin.v1.Attempted
-	11, // 38: spillway.plugin.v1.Attempted.route:type_name -> spillway.plugin.v1.Route
-	27, // 39: spillway.plugin.v1.Attempted.failure:type_name -> spillway.plugin.v1.Failure
-	18, // 40: spillway.plugin.v1.Dispatch.skipped:type_name -> spillway.plugin.v1.Skip
-	11, // 41: spillway.plugin.v1.Skip.route:type_name -> spillway.plugin.v1.Route
-	11, // 42: spillway.plugin.v1.Attempt.route:type_name -> spillway.plugin.v1.Route
-	17, // 43: spillway.plugin.v1.Attempt.dispatch:type_name -> spillway.plugin.v1.Dispatch
-	0,  // 44: spillway.plugin.v1.Attempt.commit:type_name -> spillway.plugin.v1.Attempt.Commit
-	27, // 45: spillway.plugin.v1.Ended.failure:type_name -> spillway.plugin.v1.Failure
-	27, // 46: spillway.plugin.v1.Finish.failure:type_name -> spillway.plugin.v1.Failure
-	11, // 47: spillway.plugin.v1.Outcome.route:type_name -> spillway.plugin.v1.Route
-	27, // 48: spillway.plugin.v1.Outcome.failure:type_name -> spillway.plugin.v1.Failure
-	28, // 49: spillway.plugin.v1.Outcome.usage:type_name -> spillway.plugin.v1.Usage
-	27, // 50: spillway.plugin.v1.Judge.failure:type_name -> spillway.plugin.v1.Failure
-	27, // 51: spillway.plugin.v1.Judged.failure:type_name -> spillway.plugin.v1.Failure
-	34, // 52: spillway.plugin.v1.Catalogue.providers:type_name -> spillway.plugin.v1.Provider
-	35, // 53: spillway.plugin.v1.Provider.models:type_name -> spillway.plugin.v1.Model
-	11, // 54: spillway.plugin.v1.Decision.target:type_name -> spillway.plugin.v1.Route
-	38, // 55: spillway.plugin.v1.Decision.changes:type_name -> spillway.plugin.v1.CircuitChange
-	18, // 56: spillway.plugin.v1.Decision.skipped:type_name -> spillway.plugin.v1.Skip
-	42, // 57: spillway.plugin.v1.Status.targets:type_name -> spillway.plugin.v1.TargetStatus
-	40, // 58: spillway.plugin.v1.Status.orders:type_name -> spillway.plugin.v1.Order
-	1,  // 59: spillway.plugin.v1.Service.op:type_name -> spillway.plugin.v1.Service.Op
-	46, // 60: spillway.plugin.v1.Reply.items:type_name -> spillway.plugin.v1.Item
-	46, // 61: spillway.plugin.v1.Change.item:type_name -> spillway.plugin.v1.Item
-	28, // 62: spillway.plugin.v1.Event.usage:type_name -> spillway.plugin.v1.Usage
-	27, // 63: spillway.plugin.v1.Event.failure:type_name -> spillway.plugin.v1.Failure
-	51, // 64: spillway.plugin.v1.RelayToPlugin.event:type_name -> spillway.plugin.v1.Event
-	51, // 65: spillway.plugin.v1.RelayToHost.event:type_name -> spillway.plugin.v1.Event
-	19, // 66: spillway.plugin.v1.RelayToHost.attempt:type_name -> spillway.plugin.v1.Attempt
-	22, // 67: spillway.plugin.v1.RelayToHost.drop:type_name -> spillway.plugin.v1.Drop
-	2,  // 68: spillway.plugin.v1.Plugin.Describe:input_type -> spillway.plugin.v1.HostInfo
-	4,  // 69: spillway.plugin.v1.Plugin.Session:input_type -> spillway.plugin.v1.ToPlugin
-	52, // 70: spillway.plugin.v1.Plugin.Relay:input_type -> spillway.plugin.v1.RelayToPlugin
-	54, // 71: spillway.plugin.v1.Plugin.Body:input_type -> spillway.plugin.v1.BodyPart
-	3,  // 72: spillway.plugin.v1.Plugin.Describe:output_type -> spillway.plugin.v1.Manifest
-	5,  // 73: spillway.plugin.v1.Plugin.Session:output_type -> spillway.plugin.v1.ToHost
-	53, // 74: spillway.plugin.v1.Plugin.Relay:output_type -> spillway.plugin.v1.RelayToHost
-	54, // 75: spillway.plugin.v1.Plugin.Body:output_type -> spillway.plugin.v1.BodyPart
-	72, // [72:76] is the sub-list for method output_type
-	68, // [68:72] is the sub-list for method input_type
-	68, // [68:68] is the sub-list for extension type_name
-	68, // [68:68] is the sub-list for extension extendee
-	0,  // [0:68] is the sub-list for field type_name
+	56, // 36: spillway.plugin.v1.View.own:type_name -> spillway.plugin.v1.View.OwnEntry
+	14, // 37: spillway.plugin.v1.Open.view:type_name -> spillway.plugin.v1.View
+	16, // 38: spillway.plugin.v1.Open.past:type_name -> spillway.plugin.v1.Attempted
+	11, // 39: spillway.plugin.v1.Attempted.route:type_name -> spillway.plugin.v1.Route
+	27, // 40: spillway.plugin.v1.Attempted.failure:type_name -> spillway.plugin.v1.Failure
+	18, // 41: spillway.plugin.v1.Dispatch.skipped:type_name -> spillway.plugin.v1.Skip
+	11, // 42: spillway.plugin.v1.Skip.route:type_name -> spillway.plugin.v1.Route
+	11, // 43: spillway.plugin.v1.Attempt.route:type_name -> spillway.plugin.v1.Route
+	17, // 44: spillway.plugin.v1.Attempt.dispatch:type_name -> spillway.plugin.v1.Dispatch
+	0,  // 45: spillway.plugin.v1.Attempt.commit:type_name -> spillway.plugin.v1.Attempt.Commit
+	27, // 46: spillway.plugin.v1.Ended.failure:type_name -> spillway.plugin.v1.Failure
+	27, // 47: spillway.plugin.v1.Finish.failure:type_name -> spillway.plugin.v1.Failure
+	11, // 48: spillway.plugin.v1.Outcome.route:type_name -> spillway.plugin.v1.Route
+	27, // 49: spillway.plugin.v1.Outcome.failure:type_name -> spillway.plugin.v1.Failure
+	28, // 50: spillway.plugin.v1.Outcome.usage:type_name -> spillway.plugin.v1.Usage
+	27, // 51: spillway.plugin.v1.Judge.failure:type_name -> spillway.plugin.v1.Failure
+	27, // 52: spillway.plugin.v1.Judged.failure:type_name -> spillway.plugin.v1.Failure
+	34, // 53: spillway.plugin.v1.Catalogue.providers:type_name -> spillway.plugin.v1.Provider
+	35, // 54: spillway.plugin.v1.Provider.models:type_name -> spillway.plugin.v1.Model
+	11, // 55: spillway.plugin.v1.Decision.target:type_name -> spillway.plugin.v1.Route
+	38, // 56: spillway.plugin.v1.Decision.changes:type_name -> spillway.plugin.v1.CircuitChange
+	18, // 57: spillway.plugin.v1.Decision.skipped:type_name -> spillway.plugin.v1.Skip
+	42, // 58: spillway.plugin.v1.Status.targets:type_name -> spillway.plugin.v1.TargetStatus
+	40, // 59: spillway.plugin.v1.Status.orders:type_name -> spillway.plugin.v1.Order
+	1,  // 60: spillway.plugin.v1.Service.op:type_name -> spillway.plugin.v1.Service.Op
+	46, // 61: spillway.plugin.v1.Reply.items:type_name -> spillway.plugin.v1.Item
+	46, // 62: spillway.plugin.v1.Change.item:type_name -> spillway.plugin.v1.Item
+	28, // 63: spillway.plugin.v1.Event.usage:type_name -> spillway.plugin.v1.Usage
+	27, // 64: spillway.plugin.v1.Event.failure:type_name -> spillway.plugin.v1.Failure
+	51, // 65: spillway.plugin.v1.RelayToPlugin.event:type_name -> spillway.plugin.v1.Event
+	51, // 66: spillway.plugin.v1.RelayToHost.event:type_name -> spillway.plugin.v1.Event
+	19, // 67: spillway.plugin.v1.RelayToHost.attempt:type_name -> spillway.plugin.v1.Attempt
+	22, // 68: spillway.plugin.v1.RelayToHost.drop:type_name -> spillway.plugin.v1.Drop
+	2,  // 69: spillway.plugin.v1.Plugin.Describe:input_type -> spillway.plugin.v1.HostInfo
+	4,  // 70: spillway.plugin.v1.Plugin.Session:input_type -> spillway.plugin.v1.ToPlugin
+	52, // 71: spillway.plugin.v1.Plugin.Relay:input_type -> spillway.plugin.v1.RelayToPlugin
+	54, // 72: spillway.plugin.v1.Plugin.Body:input_type -> spillway.plugin.v1.BodyPart
+	3,  // 73: spillway.plugin.v1.Plugin.Describe:output_type -> spillway.plugin.v1.Manifest
+	5,  // 74: spillway.plugin.v1.Plugin.Session:output_type -> spillway.plugin.v1.ToHost
+	53, // 75: spillway.plugin.v1.Plugin.Relay:output_type -> spillway.plugin.v1.RelayToHost
+	54, // 76: spillway.plugin.v1.Plugin.Body:output_type -> spillway.plugin.v1.BodyPart
+	73, // [73:77] is the sub-list for method output_type
+	69, // [69:73] is the sub-list for method input_type
+	69, // [69:69] is the sub-list for extension type_name
+	69, // [69:69] is the sub-list for extension extendee
+	0,  // [0:69] is the sub-list for field type_name
 }
 
 func init() { file_plugin_proto_init() }
@@ -5039,7 +5063,7 @@ func file_plugin_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_plugin_proto_rawDesc), len(file_plugin_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   54,
+			NumMessages:   55,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
