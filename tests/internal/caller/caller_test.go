@@ -82,7 +82,7 @@ event: response.reasoning_summary_text.delta
 data: {"type":"response.reasoning_summary_text.delta","sequence_number":2,"item_id":"rs","output_index":0,"delta":"hm"}
 
 event: keepalive
-data: {"type":"keepalive","sequence_number":2}
+data: {"type":"keepalive"}
 
 event: response.output_item.done
 data: {"type":"response.output_item.done","sequence_number":3,"output_index":0,"item":{"id":"rs","type":"reasoning","summary":[{"text":"hm"}]}}

@@ -75,15 +75,18 @@ func (g *responses) frame(a *Answer, f frame) error {
 	switch {
 	case e.Type != f.event:
 		return fmt.Errorf("type %q", e.Type)
+	case e.Type == "keepalive" && g.started: // between two numbers, so it needs none
+		g.number = last
+		return nil
 	case e.Number == nil:
 		return errors.New("no sequence_number")
-	case g.started && g.number <= last && e.Type != "keepalive":
+	case g.started && g.number <= last:
 		return fmt.Errorf("sequence_number behind %d", last)
 	case g.started == (e.Type == "response.created"):
 		return errors.New("want one response.created, at the start")
 	}
 	switch e.Type {
-	case "response.failed", "response.in_progress", "keepalive":
+	case "response.failed", "response.in_progress":
 		return nil
 	case "response.created":
 		g.started, a.Model = true, e.Response.Model
