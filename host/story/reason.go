@@ -25,6 +25,7 @@ var reasons = []reason{
 	{"local network down", "this machine's network is down", "本机网络不通"},
 	{"unknown provider", "no such provider in this profile", "配置里没有这个供应商"},
 	{"no model advertised", "its vendor lists no model", "供应商没有列出模型"},
+	{"no credential of the caller's", "it is paid for with the client's own credential, and the client showed none that is its", "它用客户端自己的凭证，而客户端没有出示属于它的凭证"},
 	{"another provider", "only the chosen provider keeps what the request builds on", "请求所依赖的内容只有被选中的供应商保存着"},
 	{"another model", "another model, and only the same one may answer", "是另一个模型，而只许同一个模型作答"},
 
