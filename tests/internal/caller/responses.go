@@ -50,11 +50,12 @@ type responsesBody struct {
 }
 
 func (b responsesBody) said() string {
-	s := b.Arguments + b.Input
+	var s strings.Builder
+	s.WriteString(b.Arguments + b.Input)
 	for _, part := range append(b.Content, b.Summary...) {
-		s += part.Text
+		s.WriteString(part.Text)
 	}
-	return s
+	return s.String()
 }
 
 func (g *responses) frame(a *Answer, f frame) error {
