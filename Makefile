@@ -19,7 +19,8 @@ demo: build
 
 ## test: everything: static checks, all tests under the race detector, short fuzzing
 test: check
-	$(GO) test -race -shuffle=on -timeout 20m ./...
+	$(GO) test -race -shuffle=on -timeout 20m $$($(GO) list ./... | grep -v /tests)
+	$(GO) test -race -shuffle=on -timeout 20m -p 1 ./tests/...
 	@.ci/fuzz 2s
 
 ## check: formatting, vet, staticcheck, go fix, go.mod

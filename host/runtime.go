@@ -35,7 +35,7 @@ type Options struct {
 	Log        *slog.Logger
 	// Watch reloads the profile when its files change.
 	Watch bool
-	// Memory keeps what is learned in memory, for tests and measurements.
+	// Memory keeps what is learned in memory, for what nobody comes back to.
 	Memory bool
 
 	terminal llm.Terminal // in the place of the vendors, for a dry run

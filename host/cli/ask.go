@@ -193,7 +193,7 @@ func (a *app) demo(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	rt, err := host.Open(ctx, host.Options{Dir: dir, PluginDirs: pluginDirs(), Env: a.env, Log: log})
+	rt, err := host.Open(ctx, host.Options{Dir: dir, PluginDirs: pluginDirs(), Env: a.env, Log: log, Memory: true})
 	if err != nil {
 		return err
 	}

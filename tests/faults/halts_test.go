@@ -17,7 +17,7 @@ import (
 // bound. A success clears it.
 func TestHalts(t *testing.T) {
 	// A 150th of 60 s to 300 s.
-	const first, most = 400 * time.Millisecond, 2 * time.Second
+	const first, most = time.Second, 3 * time.Second
 	for _, tt := range []struct {
 		name, script, code string
 		logged             bool // the vendor sees the calls
