@@ -81,7 +81,7 @@ func (anthropic) ErrorBody(f *sdk.Failure, requestID string) []byte {
 	return append(dst, '}')
 }
 
-func (a anthropic) ErrorFrame(f *sdk.Failure, requestID string, _ int) []byte {
+func (a anthropic) ErrorFrame(f *sdk.Failure, requestID string, _ Sent) []byte {
 	return sse.AppendFrame(nil, "error", a.ErrorBody(f, requestID))
 }
 

@@ -49,7 +49,7 @@ func (e *anthropicEncoder) Encode(dst []byte, ev sdk.Event) []byte {
 	return dst
 }
 
-func (e *anthropicEncoder) Next() int { return 0 }
+func (e *anthropicEncoder) Sent() Sent { return Sent{} }
 
 func (e *anthropicEncoder) start(dst []byte) []byte {
 	if e.started {

@@ -67,9 +67,8 @@ type Dialect interface {
 	// ErrorBody is a response body that reports f, in the dialect's shape.
 	ErrorBody(f *sdk.Failure, requestID string) []byte
 	// ErrorFrame is the stream frame, complete with its line ends, that reports
-	// f in the middle of an answer. next is its number in a dialect that numbers
-	// frames: Encoder.Next, or one above the last Mark.Number that was relayed.
-	ErrorFrame(f *sdk.Failure, requestID string, next int) []byte
+	// f in the middle of an answer. sent is what the client has had of it.
+	ErrorFrame(f *sdk.Failure, requestID string, sent Sent) []byte
 	// Terminal is the frame that closes an answer after its finish event, for a
 	// vendor that forgot it. It is empty where the finish event is the last.
 	Terminal() []byte
@@ -177,8 +176,16 @@ type Mark struct {
 	Finish  sdk.Finish // with MarkFinish, and a MarkTerminal that says it too
 	Usage   sdk.Usage  // what the frame reports, zero if nothing
 	Number  int        // the frame's own in a dialect that numbers them, else 0
+	ID      string     // of the answer, in a frame that begins one in such a dialect
 	Seal    Seal       // of the reasoning that the frame completes, 0 if none
 	Hosted  bool       // it tells of a tool that the vendor itself runs
+}
+
+// Sent is what a client has had of an answer, in a dialect whose frames have
+// numbers and tell the answer's id again and again. Clients refuse another id.
+type Sent struct {
+	ID   string // "" before the answer's start
+	Next int    // the number of the frame to come
 }
 
 // Decoder turns frames into events. It is for one answer and one goroutine.
@@ -204,7 +211,6 @@ type Encoder interface {
 	// answer, terminal included; with a failure nothing is appended (the caller
 	// uses ErrorFrame).
 	Encode(dst []byte, e sdk.Event) []byte
-	// Next is the number of the frame to come in a dialect that numbers frames,
-	// else 0.
-	Next() int
+	// Sent is what it has encoded so far.
+	Sent() Sent
 }

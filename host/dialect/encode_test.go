@@ -126,7 +126,7 @@ func TestEncodeOddities(t *testing.T) {
 		enc := d.NewEncoder(o)
 		stream := enc.Encode(nil, textDelta(0, "a"))
 		stream = enc.Encode(enc.Encode(stream, failure), textDelta(0, "b"))
-		stream = append(stream, d.ErrorFrame(failure.Failure, "req-1", enc.Next())...)
+		stream = append(stream, d.ErrorFrame(failure.Failure, "req-1", enc.Sent())...)
 		if err := dialecttest.CheckFailed(d.Name(), stream); err != nil {
 			t.Errorf("%s: %v", d.Name(), err)
 		}
@@ -143,7 +143,7 @@ func TestTerminal(t *testing.T) {
 				t.Errorf("%s: got %+v", d.Name(), m)
 			}
 		})
-		frames(t, d.ErrorFrame(sdk.NewFailure(sdk.CodeServer, "test", ""), "", 0), func(event string, data []byte) {
+		frames(t, d.ErrorFrame(sdk.NewFailure(sdk.CodeServer, "test", ""), "", dialect.Sent{}), func(event string, data []byte) {
 			if m := d.Scan(event, data); m.Kind != dialect.MarkError {
 				t.Errorf("%s: got %+v", d.Name(), m)
 			}

@@ -76,7 +76,7 @@ func (openai) ErrorBody(f *sdk.Failure, requestID string) []byte {
 	return append(dst, "}}"...)
 }
 
-func (o openai) ErrorFrame(f *sdk.Failure, requestID string, _ int) []byte {
+func (o openai) ErrorFrame(f *sdk.Failure, requestID string, _ Sent) []byte {
 	return sse.AppendFrame(nil, "", o.ErrorBody(f, requestID))
 }
 

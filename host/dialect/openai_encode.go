@@ -46,7 +46,7 @@ func (e *openaiEncoder) Encode(dst []byte, ev sdk.Event) []byte {
 	return dst
 }
 
-func (e *openaiEncoder) Next() int { return 0 }
+func (e *openaiEncoder) Sent() Sent { return Sent{} }
 
 // start writes the chunk with the role. A second start writes nothing.
 func (e *openaiEncoder) start(dst []byte, ev sdk.Event) []byte {

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"cmp"
 	"strconv"
 
 	"spillway/host/sse"
@@ -24,9 +25,9 @@ func (responses) ErrorBody(f *sdk.Failure, requestID string) []byte {
 
 // ErrorFrame is a response.failed and never an "error" event: agents pass over
 // the latter and wait for the stream's end.
-func (responses) ErrorFrame(f *sdk.Failure, requestID string, next int) []byte {
-	data := append([]byte(`{"type":"response.failed","sequence_number":`), strconv.Itoa(next)...)
-	r := newResponsesAnswer(answerID("resp_", "", requestID), "failed")
+func (responses) ErrorFrame(f *sdk.Failure, requestID string, sent Sent) []byte {
+	data := append([]byte(`{"type":"response.failed","sequence_number":`), strconv.Itoa(sent.Next)...)
+	r := newResponsesAnswer(cmp.Or(sent.ID, answerID("resp_", "", requestID)), "failed")
 	r.Error = &responsesError{Code: nameOf(f).code, Message: errorText(f)}
 	data = appendJSON(append(data, `,"response":`...), r)
 	return sse.AppendFrame(nil, "response.failed", append(data, '}'))

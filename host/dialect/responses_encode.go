@@ -57,7 +57,7 @@ func (e *responsesEncoder) Encode(dst []byte, ev sdk.Event) []byte {
 	return dst
 }
 
-func (e *responsesEncoder) Next() int { return e.next }
+func (e *responsesEncoder) Sent() Sent { return Sent{ID: e.answer.ID, Next: e.next} }
 
 // head writes a frame up to its own members, tail the rest of it.
 func (e *responsesEncoder) head(dst []byte, event string) []byte {

@@ -43,6 +43,12 @@ func (responses) Scan(event string, data []byte) Mark {
 	switch string(kind) {
 	case "error", "response.failed":
 		m.Kind = MarkError
+	case "response.created":
+		for w := walk(response); w.member(); {
+			if string(w.key) == "id" {
+				m.ID = unquote(w.val)
+			}
+		}
 	case "response.output_item.added":
 		m.Hosted = responsesHosted(item)
 	case "response.output_item.done":

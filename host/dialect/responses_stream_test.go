@@ -193,9 +193,9 @@ func TestEncodeResponsesEnds(t *testing.T) {
 
 func TestErrorFrameResponses(t *testing.T) {
 	f := sdk.NewFailure(sdk.CodeRateLimit, "test", "slow\ndown")
-	want := "event: response.failed\n" + `data: {"type":"response.failed","sequence_number":9,"response":{"id":"resp_req-1","object":"response","created_at":0,"status":"failed",` +
+	want := "event: response.failed\n" + `data: {"type":"response.failed","sequence_number":9,"response":{"id":"resp_7","object":"response","created_at":0,"status":"failed",` +
 		`"error":{"code":"rate_limit_exceeded","message":"slow\ndown"},"incomplete_details":null,"model":"","output":[],"parallel_tool_calls":true,"tool_choice":"auto","tools":[],"usage":null,"metadata":{}}}` + "\n\n"
-	if diff := cmp.Diff(want, string(dialect.Responses().ErrorFrame(f, "req-1", 9))); diff != "" {
+	if diff := cmp.Diff(want, string(dialect.Responses().ErrorFrame(f, "req-1", dialect.Sent{ID: "resp_7", Next: 9}))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

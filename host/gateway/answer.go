@@ -36,6 +36,7 @@ func (s *Server) exchange(w http.ResponseWriter, r *http.Request, d dialect.Dial
 	x := &exchange{server: s, dialect: d, run: s.runtime.Call, w: w, out: http.NewResponseController(w), began: time.Now(), id: host.NewID()}
 	x.ctx, x.cancel = context.WithCancel(r.Context())
 	w.Header().Set(headerID, x.id)
+	w.Header().Set(ownID(d), x.id) // until a vendor has one
 	return x
 }
 
@@ -74,6 +75,15 @@ const (
 	headerRoute    = "X-Spillway-Route"
 	headerAttempts = "X-Spillway-Attempts"
 )
+
+// ownID is the header in which clients of a dialect look for a request's id. One
+// of them asks again for the rest of a broken answer only if it has that.
+func ownID(d dialect.Dialect) string {
+	if d.Name() == "anthropic" {
+		return "Request-Id"
+	}
+	return "X-Request-Id"
+}
 
 // passedHeaders are the vendor's response headers that a client may want;
 // prefixes end with "-".

@@ -2,6 +2,7 @@ package gateway_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -61,6 +62,10 @@ func TestOtherDialect(t *testing.T) {
 				resp, got, err := post(t, r.url+d.path, fmt.Sprintf(d.body, false))
 				if err != nil || resp.StatusCode != http.StatusOK || !json.Valid(got) || !strings.Contains(string(got), "w19@p") {
 					t.Errorf("not streamed: %d %v %s", resp.StatusCode, err, got)
+				}
+				header := map[string]string{"anthropic": "Request-Id"}[d.name]
+				if got := resp.Header.Get(cmp.Or(header, "X-Request-Id")); !strings.HasPrefix(got, "req_") {
+					t.Errorf("no id where clients of the dialect look for it: %v", resp.Header)
 				}
 			})
 		}

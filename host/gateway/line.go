@@ -40,7 +40,7 @@ type line struct {
 	encoder dialect.Encoder // nil while a vendor's frames are relayed as they are
 	buf     []byte          // what it writes
 	sample  []byte          // a relayed frame with content
-	next    int             // number of the next relayed frame, in dialects that number them
+	sent    dialect.Sent    // of the answer that is relayed
 
 	grammar *grammar.Checker // nil unless this answer is a sample
 }
@@ -120,7 +120,10 @@ func (l *line) decided() (begun bool) {
 func (l *line) relayed(f llm.Frame) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.next = max(l.next, f.Mark.Number+1)
+	l.sent.Next = max(l.sent.Next, f.Mark.Number+1)
+	if f.Mark.ID != "" {
+		l.sent.ID = f.Mark.ID
+	}
 	switch f.Mark.Kind {
 	case dialect.MarkContent:
 		if l.sample == nil && len(f.Raw) <= maxSample {
@@ -173,11 +176,11 @@ func (l *line) broken(f *sdk.Failure) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.over = true
-	next := l.next
+	sent := l.sent
 	if l.encoder != nil {
-		next = l.encoder.Next()
+		sent = l.encoder.Sent()
 	}
-	l.write(l.x.dialect.ErrorFrame(l.x.told(f), l.x.id, next))
+	l.write(l.x.dialect.ErrorFrame(l.x.told(f), l.x.id, sent))
 }
 
 // write pushes a frame out; mu is held. It reports whether the client took it.

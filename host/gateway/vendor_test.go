@@ -60,7 +60,7 @@ func (s *stage) ping() { s.write(dialect.EncodeKeepAlive(s.enc, nil)) }
 func (s *stage) error() {
 	f := sdk.NewFailure(sdk.CodeOverloaded, "test", "overloaded")
 	f.Attempt = 1
-	s.write(s.d.ErrorFrame(f, "", s.enc.Next()))
+	s.write(s.d.ErrorFrame(f, "", s.enc.Sent()))
 }
 
 // wait returns when c is closed or the caller is gone.
