@@ -180,7 +180,8 @@ func decodeRequest(body []byte) (*request, error) {
 }
 
 // turn is what the conversation ends with: the last thing a user said, and the
-// result of the last tool call since then.
+// result of the last tool call since then. What an agent reminds the model of is
+// said by nobody.
 func (r *request) turn() (prompt, result string, hasResult bool) {
 	for _, m := range r.Messages {
 		if m.Role == "tool" {
@@ -190,7 +191,7 @@ func (r *request) turn() (prompt, result string, hasResult bool) {
 			switch {
 			case b.Type == "tool_result":
 				result, hasResult = b.Content.text(), true
-			case b.Type == "text" && m.Role == "user":
+			case b.Type == "text" && m.Role == "user" && !isReminder(b.Text):
 				prompt, result, hasResult = b.Text, "", false
 			}
 		}
@@ -199,12 +200,15 @@ func (r *request) turn() (prompt, result string, hasResult bool) {
 		switch kind := i.kind(); {
 		case kind == "function_call_output" || kind == "custom_tool_call_output":
 			result, hasResult = i.Output.text(), true
-		case kind == "message" && i.Role == "user":
+		case kind == "message" && i.Role == "user" && !isReminder(i.Content.text()):
 			prompt, result, hasResult = i.Content.text(), "", false
 		}
 	}
 	return prompt, result, hasResult
 }
+
+// isReminder reports whether a user's text is one that an agent has put there.
+func isReminder(text string) bool { return strings.HasPrefix(text, "<system-reminder>") }
 
 // prefilled reports whether the conversation ends with the assistant's words.
 func (r *request) prefilled() bool {

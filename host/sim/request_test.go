@@ -61,3 +61,21 @@ func FuzzRequest(f *testing.F) {
 		}
 	})
 }
+
+// TestTurnReminded: what an agent reminds the model of is no new prompt.
+func TestTurnReminded(t *testing.T) {
+	for name, body := range map[string]string{
+		"messages": `{"messages":[{"role":"user","content":"Hi."},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"42"}]},` +
+			`{"role":"user","content":"<system-reminder>Few tokens are left.</system-reminder>"}]}`,
+		"responses": `{"input":[{"role":"user","content":"Hi."},{"type":"function_call_output","call_id":"t","output":"42"},` +
+			`{"role":"user","content":"<system-reminder>Few tokens are left.</system-reminder>"}]}`,
+	} {
+		r, err := decodeRequest([]byte(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if prompt, result, ok := r.turn(); prompt != "Hi." || result != "42" || !ok {
+			t.Errorf("%s: got %q, %q, %t", name, prompt, result, ok)
+		}
+	}
+}
