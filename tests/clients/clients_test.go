@@ -24,12 +24,16 @@ func TestMain(m *testing.M) {
 
 func TestGoSDK(t *testing.T) {
 	t.Parallel()
-	survive(t, buildGoSDK(t))
+	program := buildGoSDK(t)
+	survive(t, program)
+	notice(t, program)
 }
 
 func TestNodeSDK(t *testing.T) {
 	t.Parallel()
-	survive(t, installNodeSDK(t)...)
+	program := installNodeSDK(t)
+	survive(t, program...)
+	notice(t, program...)
 }
 
 // vendors are those of the profile in the order of its priority.
@@ -60,12 +64,19 @@ var scenarios = []scenario{
 	{"quota then 500", [3]string{"quota", "500", "ok"}, wholeFirst, [3]int{1, 12, 6}},
 }
 
+// sdks are the clients of a program, with what vendors are spoken to in, by
+// turns: that of the first answers, and is the SDK's own or another one. The
+// second vendor never speaks that of its neighbours.
+var sdks = map[string][][]string{
+	"openai":    {{"openai", "anthropic"}, {"anthropic", "openai"}},
+	"responses": {{"responses", "openai"}, {"openai", "anthropic"}, {"anthropic", "responses"}},
+	"anthropic": {{"openai", "anthropic"}, {"anthropic", "openai"}},
+}
+
 // survive runs a client program through all scenarios, with each of its SDKs.
-// The vendor that answers speaks the SDK's dialect or the other one; the second
-// vendor never speaks that of its neighbours.
 func survive(t *testing.T, program ...string) {
-	for _, sdk := range []string{"openai", "anthropic"} {
-		for _, dialects := range [][]string{{"openai", "anthropic"}, {"anthropic", "openai"}} {
+	for sdk, all := range sdks {
+		for _, dialects := range all {
 			for _, sc := range scenarios {
 				t.Run(fmt.Sprintf("%s SDK/%s answer/%s", sdk, dialects[0], sc.name), func(t *testing.T) {
 					t.Parallel()
@@ -85,7 +96,10 @@ func (sc scenario) run(t *testing.T, program []string, sdk string, dialects []st
 	rows, env := rig.Providers(sims, dialects...)
 	server := rig.Serve(t, rows+failover, env...)
 
-	got := converse(t, slices.Concat(program, []string{server.URL, sdk}), sc.steps)
+	got, err := converse(t, slices.Concat(program, []string{server.URL, sdk}), sc.steps)
+	if err != nil {
+		t.Errorf("the client met an error: %v", err)
+	}
 
 	calls := [3]int{}
 	secrets := []string{clientKey, toolResult}
@@ -119,8 +133,8 @@ const failover = `
     failureThreshold: 1000
 `
 
-// converse runs a client and returns what it understood.
-func converse(t *testing.T, argv, steps []string) []answer {
+// converse runs a client and returns what it understood, and what stopped it.
+func converse(t *testing.T, argv, steps []string) (got []answer, failed error) {
 	t.Helper()
 	task, err := json.Marshal(newTask(steps))
 	if err != nil {
@@ -133,9 +147,8 @@ func converse(t *testing.T, argv, steps []string) []answer {
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		t.Errorf("the client met an error: %v\n%s", err, &stderr)
+		failed = fmt.Errorf("%w: %s", err, &stderr)
 	}
-	var got []answer
 	for line := range bytes.Lines(out) {
 		a, err := parseAnswer(line)
 		if err != nil {
@@ -143,5 +156,5 @@ func converse(t *testing.T, argv, steps []string) []answer {
 		}
 		got = append(got, a)
 	}
-	return got
+	return got, failed
 }

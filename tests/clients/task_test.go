@@ -107,8 +107,11 @@ func says(vendor string) string {
 func answers(t *testing.T, sdk, vendor string, steps []string, calls []sim.Call) []answer {
 	t.Helper()
 	end, tool := "stop", "tool_calls"
-	if sdk == "anthropic" {
+	switch sdk {
+	case "anthropic":
 		end, tool = "end_turn", "tool_use"
+	case "responses":
+		end, tool = "completed", "completed"
 	}
 	args, err := json.Marshal(arguments)
 	if err != nil {

@@ -2,7 +2,7 @@
 // understood. It is the client in a test, and a module of its own so that the
 // SDKs stay out of the project's module graph.
 //
-//	gosdk BASE_URL openai|anthropic < task.json
+//	gosdk BASE_URL openai|responses|anthropic < task.json
 //
 // Each answer of the model is one line of JSON on standard output. An error of
 // an SDK ends the program with status 1; SDKs repeat nothing by themselves here,
@@ -72,9 +72,9 @@ func main() {
 
 func run(args []string) error {
 	if len(args) != 2 {
-		return fmt.Errorf("want BASE_URL and openai or anthropic, got %q", args)
+		return fmt.Errorf("want BASE_URL and openai, responses or anthropic, got %q", args)
 	}
-	chats := map[string]func(url string, t task, tools bool) chat{"openai": newOpenAI, "anthropic": newAnthropic}
+	chats := map[string]func(url string, t task, tools bool) chat{"openai": newOpenAI, "responses": newResponses, "anthropic": newAnthropic}
 	newChat, ok := chats[args[1]]
 	if !ok {
 		return fmt.Errorf("unknown SDK %q", args[1])

@@ -1,7 +1,7 @@
 // Probe talks to a gateway through the official JavaScript SDKs and prints what
 // they understood. Usage, task and output are those of ../gosdk.
 //
-//   node probe.mjs BASE_URL openai|anthropic < task.json
+//   node probe.mjs BASE_URL openai|responses|anthropic < task.json
 
 import { text } from 'node:stream/consumers';
 import Anthropic from '@anthropic-ai/sdk';
@@ -87,6 +87,47 @@ class AnthropicChat {
   }
 }
 
+class OpenAIResponses {
+  constructor(url, task, tools) {
+    this.client = new OpenAI({ baseURL: `${url}/v1`, apiKey: key, ...limits });
+    this.params = { model: task.model, store: false, input: [] };
+    if (tools) {
+      const { name, description, properties, required } = task.tool;
+      const parameters = { type: 'object', properties, required };
+      this.params.tools = [{ type: 'function', name, description, parameters, strict: false }];
+    }
+  }
+
+  say(content) {
+    this.params.input.push({ role: 'user', content });
+  }
+
+  result(call_id, output) {
+    this.params.input.push({ type: 'function_call_output', call_id, output });
+  }
+
+  async next(stream) {
+    const response = stream ? await this.stream() : await this.client.responses.create(this.params);
+    this.params.input.push(...response.output);
+    const calls = response.output.filter((item) => item.type === 'function_call');
+    return {
+      text: response.output_text,
+      tool: calls.map((c) => c.name).join(''),
+      arguments: calls.map((c) => c.arguments).join(''),
+      finish: response.status,
+      input: response.usage.input_tokens,
+      output: response.usage.output_tokens,
+      callID: calls.at(-1)?.call_id,
+    };
+  }
+
+  stream() {
+    // Of an answer that failed the SDK's own error says no more than that.
+    const failed = ({ response }) => console.error(response.error.message);
+    return this.client.responses.stream(this.params).on('response.failed', failed).finalResponse();
+  }
+}
+
 async function converse(chat, task, step, tools) {
   const turn = async (name) => {
     const { callID, ...answer } = await chat.next(step.endsWith('stream'));
@@ -104,7 +145,7 @@ async function converse(chat, task, step, tools) {
 }
 
 const [url, sdk] = process.argv.slice(2);
-const Chat = { openai: OpenAIChat, anthropic: AnthropicChat }[sdk];
+const Chat = { openai: OpenAIChat, responses: OpenAIResponses, anthropic: AnthropicChat }[sdk];
 if (!Chat) throw new Error(`unknown SDK "${sdk}"`);
 const task = JSON.parse(await text(process.stdin));
 for (const step of task.steps) {
