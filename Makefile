@@ -6,7 +6,7 @@ GO ?= go
 # serves this one, too.
 export GOFLAGS := -trimpath $(GOFLAGS)
 
-.PHONY: build demo test check fuzz bench scorecard soak tools clean
+.PHONY: build demo test check fuzz bench scorecard soak clients-all tools clean
 
 ## build: bin/spillway, and bin/plugins/failover beside it
 build:
@@ -44,6 +44,10 @@ scorecard:
 soak:
 	$(GO) test ./tests -count 1 -run '^TestServeReload$$' -v -timeout 15m -reload.for 5m
 	$(GO) test ./tests -count 1 -run '^TestPluginKilledUnderLoad$$' -v -timeout 15m -kills 200
+
+## clients-all: the agents that are too heavy for test; prints where their log is
+clients-all:
+	@.ci/clients-all
 
 tools:
 	@$(GO) build -C .ci/tools -o ../../bin/tools/ honnef.co/go/tools/cmd/staticcheck golang.org/x/perf/cmd/benchstat

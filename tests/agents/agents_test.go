@@ -3,6 +3,7 @@ package agents
 import (
 	"flag"
 	"os"
+	"slices"
 	"testing"
 
 	"spillway/tests/internal/rig"
@@ -29,12 +30,16 @@ func TestAgents(t *testing.T) {
 	if names == nil {
 		return // all of it ran in the namespace
 	}
+	var known []string
 	t.Cleanup(func() {
-		if asked := names.close(); asked != nil {
-			t.Errorf("names that agents looked up: %q", asked)
+		asked := names.close()
+		t.Logf("names that agents looked up: %q", asked)
+		if i := slices.IndexFunc(asked, func(name string) bool { return !slices.Contains(known, name) }); i >= 0 {
+			t.Errorf("no agent is known to look up %q", asked[i])
 		}
 	})
 	for _, a := range agents {
+		known = append(known, a.names...)
 		for _, sc := range scenarios {
 			t.Run(a.name+"/"+sc.name, func(t *testing.T) {
 				t.Parallel()

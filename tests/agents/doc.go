@@ -6,6 +6,9 @@
 //
 // Agents, gateway and simulated vendors live in a network namespace with
 // loopback alone: the test binary installs the agents, pinned by the lock files
-// in npm, builds the programs and then runs itself in there. Names are answered
-// there too, with a no; an agent that looks one up fails the test.
+// here, builds the programs and then runs itself in there. The name server there
+// knows no name, and an agent that asks it for one fails the test.
+//
+// A plain run has the agents that it can wait for: Claude Code, Codex and pi.
+// Flag -agents.slow chooses the others; "make clients-all" sets it.
 package agents

@@ -21,9 +21,10 @@ type agent struct {
 	sticky bool
 	// onBreak is what it does when a stream breaks after its first content.
 	onBreak onBreak
-	// aside is at most how many requests it makes besides those of the task, for
-	// a title of the conversation say. They do not offer the shell.
+	// aside is how often vendors may be asked for something else than the task,
+	// a title of the conversation say: by requests that do not offer the shell.
 	aside int
+	names []string // that it looks up, whatever one tells it
 	// command writes its configuration and returns how it is started.
 	command func(p *place) (argv, env []string)
 }
@@ -58,7 +59,7 @@ func (a agent) script(text string) string {
 }
 
 // asideStep is the step for requests that do not offer the shell.
-const asideStep = "ok"
+const asideStep = "ok tokens=5"
 
 const (
 	runsFile   = "runs.txt"   // has a line for each time the tool ran

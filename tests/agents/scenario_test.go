@@ -51,6 +51,18 @@ var scenarios = []scenario{
 	{"responses is lost in the tool call", []string{"cut=2 TASK; ok TASK"}, []string{"responses"}, inCall},
 }
 
+// expect returns how many calls reach each vendor, and whether the task gets done.
+func (sc scenario) expect(a agent) (calls []int, done bool) {
+	switch several := len(sc.scripts) > 1; {
+	case several && a.sticky:
+		return sc.calls.sticky, true
+	case !several && a.onBreak != givesUp:
+		return sc.calls.again, true
+	default:
+		return sc.calls.plain, several
+	}
+}
+
 // further are the profile's other rows: what one of the agents calls the model
 // by itself, and the plugin. Its threshold is out of reach, so that every request
 // meets the vendor that dies on its way.
@@ -75,13 +87,7 @@ func (sc scenario) run(t *testing.T, a agent, installed []string) {
 
 	got := p.run(a)
 
-	want, whole := sc.calls.plain, len(upstream) > 1
-	switch {
-	case whole && a.sticky:
-		want = sc.calls.sticky
-	case !whole && a.onBreak != givesUp:
-		want, whole = sc.calls.again, true
-	}
+	want, done := sc.expect(a)
 	secrets, aside := []string{clientKey}, 0
 	for i, v := range sims.Vendors() {
 		secrets = append(secrets, rig.Key(v.Name()))
@@ -96,15 +102,17 @@ func (sc scenario) run(t *testing.T, a agent, installed []string) {
 	if aside > a.aside {
 		t.Errorf("%d calls were not of the task, want at most %d", aside, a.aside)
 	}
+	runs := 1
 	switch {
-	case whole && a.onBreak == resumes && strings.Contains(sc.scripts[0], "REST"):
-		got.wantWhole(t, report)
-	case whole:
-		got.wantWhole(t, report+a.shell.after)
-	default:
+	case !done:
 		got.wantFailed(t)
+		runs = want[0] - 1 // none if the only answer was the broken call
+	case a.onBreak == resumes && strings.Contains(sc.scripts[0], "REST"):
+		got.wantWhole(t, report)
+	default:
+		got.wantWhole(t, report+a.shell.after)
 	}
-	p.wantRuns(map[bool]int{true: 1}[whole || want[0] > 1])
+	p.wantRuns(runs)
 	if leaks := server.Leaks(secrets...); leaks != nil {
 		t.Errorf("secrets stand where they must not: %q", leaks)
 	}

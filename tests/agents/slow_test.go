@@ -24,7 +24,8 @@ var slow = []agent{
 // opencode speaks what the provider package speaks that it is told to use.
 func opencode(pkg string) agent {
 	return agent{
-		name: "opencode " + pkg, shell: shell{tool: "bash", argument: "command"}, onBreak: repeats, aside: 2,
+		name: "opencode " + pkg, shell: shell{tool: "bash", argument: "command"}, sticky: true, onBreak: repeats, aside: 2,
+		names: []string{"registry.npmjs.org."},
 		command: func(p *place) (argv, env []string) {
 			p.write(filepath.Join(p.dir, "opencode.json"), fmt.Sprintf(`{
   "$schema": "https://opencode.ai/config.json", "autoupdate": false, "share": "disabled", "model": "spillway/auto",
@@ -43,7 +44,7 @@ func opencode(pkg string) agent {
 
 // dsh is DeepSeek's own agent. It chooses the model itself.
 var dsh = agent{
-	name: "dsh", shell: shell{tool: "bash", argument: "command", further: `,"description":"reads the report"`}, onBreak: repeats, aside: 2,
+	name: "dsh", shell: shell{tool: "bash", argument: "command", further: `,"description":"reads the report"`}, sticky: true, onBreak: repeats, aside: 2,
 	command: func(p *place) (argv, env []string) {
 		return []string{p.node(), p.module("@deepseek-ai/dsh/lib/bin.js"), "--profile", "headless", prompt},
 			[]string{"DEEPSEEK_BASE_URL=" + p.url, "DEEPSEEK_API_KEY=" + clientKey, "DSH_HOME=" + filepath.Join(p.home, ".dsh")}

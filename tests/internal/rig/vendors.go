@@ -23,6 +23,7 @@ func Vendors(t *testing.T, vendors ...sim.Vendor) *sim.Server {
 		v := &vendors[i]
 		v.Strict = true
 		v.Keys = []string{Key(v.Name)}
+		v.ReasoningHistory = known[v.Name].Quirks.ReasoningContent
 		for _, m := range known[v.Name].Models {
 			v.Models = append(v.Models, m.ID)
 		}
