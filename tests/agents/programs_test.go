@@ -22,6 +22,7 @@ var claude = agent{
 			"ANTHROPIC_BASE_URL=" + p.url, "ANTHROPIC_API_KEY=" + clientKey,
 			"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1",
 			"DISABLE_AUTOUPDATER=1", "DISABLE_BUG_COMMAND=1",
+			"CLAUDE_CODE_TMPDIR=" + p.home, // else a folder below /tmp that must be its user's
 		}
 		return argv, env
 	},
