@@ -91,6 +91,8 @@ const (
 	kindGateway   = "gateway"
 	kindTelemetry = "telemetry"
 	kindStore     = "store"
+	kindAgent     = "agent"
+	kindTools     = "tools"
 )
 
 // unit makes the unit of an entry, or takes over the one before. A plugin is
@@ -130,6 +132,10 @@ func (b *builder) unit(ctx context.Context, e profile.Entry) *unit {
 				u.err = errStore
 			}
 			u.store = u.err == nil
+		case kindAgent:
+			u.agent, u.err = readAgent(e)
+		case kindTools:
+			u.tools, u.err = readTools(e)
 		}
 	}
 	if u.err != nil {

@@ -152,6 +152,10 @@ func (c *checker) entry(ctx context.Context, e profile.Entry) {
 		c.faults(e, gatewaySchema)
 	case kindTelemetry:
 		c.faults(e, telemetrySchema)
+	case kindAgent:
+		c.faults(e, agentSchema)
+	case kindTools:
+		c.faults(e, toolSchema(e.Name))
 	case kindStore:
 		c.store(e)
 	default:

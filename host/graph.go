@@ -34,7 +34,7 @@ type Graph struct {
 type unit struct {
 	entry  profile.Entry
 	config []byte // JSON, evaluated; may hold secrets
-	kind   string // "provider", "plugin", "aliases", "gateway", "telemetry" or "store"
+	kind   string // "provider", "plugin", "aliases", "gateway", "telemetry", "store", "agent" or "tools"
 	err    error  // why it does not run, or why its newest form does not
 	silent bool   // the plugin was given other settings and did not answer
 
@@ -46,18 +46,20 @@ type unit struct {
 	gateway  *Gateway
 	exporter *exporter
 	store    bool // it is the one in use
+	agent    *Agent
+	tools    *Tools
 }
 
 // runs reports whether the unit is more than an error.
 func (u *unit) runs() bool {
-	return u.provider != nil || u.plugin != nil || u.aliases != nil || u.gateway != nil || u.exporter != nil || u.store
+	return u.provider != nil || u.plugin != nil || u.aliases != nil || u.gateway != nil || u.exporter != nil || u.store || u.agent != nil || u.tools != nil
 }
 
 // Entry is one row of the profile as it was started.
 type Entry struct {
 	ID     string `json:"id"`
 	Module string `json:"module"`
-	Kind   string `json:"kind"`            // "provider", "plugin", "aliases", "gateway", "telemetry" or "store"
+	Kind   string `json:"kind"`            // "provider", "plugin", "aliases", "gateway", "telemetry", "store", "agent" or "tools"
 	Error  string `json:"error,omitempty"` // why it does not run, or why its newest form does not
 }
 

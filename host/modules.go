@@ -23,10 +23,11 @@ import (
 //	provider-responses  … in the Responses dialect only
 //	provider-sim        a simulated vendor on loopback, failing as scripted
 //
-// and those of services.go, gatewayrow.go and telemetryrow.go.
+// and those of services.go, gatewayrow.go, telemetryrow.go, agentrow.go and
+// toolsrow.go.
 var (
 	providerModules = []string{"provider", "provider-anthropic", "provider-openai", "provider-responses", "provider-sim"}
-	modules         = append(slices.Clone(providerModules), moduleAliases, moduleGateway, moduleTelemetry, moduleRedis)
+	modules         = slices.Concat(providerModules, []string{moduleAliases, moduleGateway, moduleTelemetry, moduleRedis, moduleAgent}, toolModules)
 )
 
 // kindOf is what an entry of a module is.
@@ -42,6 +43,10 @@ func kindOf(module string) string {
 		return kindTelemetry
 	case module == moduleRedis:
 		return kindStore
+	case module == moduleAgent:
+		return kindAgent
+	case slices.Contains(toolModules, module):
+		return kindTools
 	}
 	return kindPlugin
 }
@@ -57,6 +62,10 @@ func builtinSchema(module string) []byte {
 		return telemetrySchema
 	case kindStore:
 		return redisSchema
+	case kindAgent:
+		return agentSchema
+	case kindTools:
+		return toolSchema(module)
 	}
 	return providerSchema
 }
