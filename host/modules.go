@@ -85,6 +85,7 @@ type providerConfig struct {
 	Headers     map[string]string `json:"headers"`
 	Models      []providerModel   `json:"models"`
 	Egress      string            `json:"egress"`
+	ReadOnly    []string          `json:"read_only_tools"`
 	Quirks      *dialect.Quirks   `json:"quirks"`
 	Script      string            `json:"script"`
 	Answer      string            `json:"answer"`
@@ -131,6 +132,9 @@ func (b *builder) provider(ctx context.Context, e profile.Entry) (*provider.Prov
 	}
 	if c.Egress != "" {
 		o.Vendor.Egress = c.Egress
+	}
+	if c.ReadOnly != nil {
+		o.Vendor.ReadOnlyTools = c.ReadOnly
 	}
 	if c.Quirks != nil {
 		o.Vendor.Quirks = *c.Quirks

@@ -193,6 +193,11 @@ func (r *Runtime) Call(ctx context.Context, in Inbound) (*llm.Call, sdk.Stream) 
 	if in.Conversation != "" {
 		rec.Conversation = profile.Secret(in.Conversation).Fingerprint()
 	}
+	if len(in.Payload.Hosted) > 0 {
+		p := g.providers.Provider(in.Route.Provider)
+		in.Shape.HostedTools = p == nil || p.Acts(in.Payload.Hosted)
+		rec.Shape = in.Shape
+	}
 	c := &llm.Call{
 		ID: id, Payload: in.Payload,
 		Trace: llm.NewTrace(rec, r.store.Records().Put, in.Notice),

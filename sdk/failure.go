@@ -187,7 +187,10 @@ type Failure struct {
 	Matched string // the words of the vendor's message that Rule met, if it is one of wording; at most MaxMessage bytes
 	Billing bool   // a QUOTA that ends when somebody pays: balance, arrears, spending limit
 	Generic bool   // only a bare status or a catch-all code decided; wording may overrule it
-	Attempt int    // the host's number of the dispatch within the request, from 1; 0 if nothing was sent
+	// Acted: a tool that the vendor itself runs may have done something. The
+	// request must not be repeated, here or elsewhere.
+	Acted   bool
+	Attempt int // the host's number of the dispatch within the request, from 1; 0 if nothing was sent
 }
 
 // Class is f.Code.Class().

@@ -74,6 +74,9 @@ type Shape struct {
 	Structured    bool `json:"structured"`  // the answer must follow a JSON schema
 	Reasoning     bool `json:"reasoning"`   // reasoning was asked for
 	ToolResult    bool `json:"tool_result"` // the last message is a tool's result
+	// HostedTools: the vendor is to run tools of its own that are not known to
+	// only read. An attempt that was begun cannot be taken back.
+	HostedTools bool `json:"hosted_tools,omitempty"`
 }
 
 // AttemptKind is why an attempt is made.

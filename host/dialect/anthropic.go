@@ -42,6 +42,14 @@ func (a anthropic) Inspect(body []byte) (Inspection, error) {
 			}
 		case "output_format":
 			s.Shape.Structured = given(val)
+		case "tools":
+			for w := walk(val); w.element(); {
+				s.hosted(typeOf(w.val))
+			}
+		case "mcp_servers":
+			for w := walk(val); w.element(); {
+				s.hosted("mcp")
+			}
 		case "tool_choice":
 			for w := walk(val); w.member(); {
 				if string(w.key) == "disable_parallel_tool_use" && string(w.val) == "false" {

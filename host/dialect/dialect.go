@@ -102,6 +102,9 @@ type Inspection struct {
 	Held string
 	// Freeform names the tools that take plain text; see AnswerOptions.
 	Freeform []string
+	// Hosted are the types of the tools that the vendor itself runs, at most
+	// maxHosted of them; see hosted.go.
+	Hosted []string
 }
 
 // Outbound is what is known of where a request goes.

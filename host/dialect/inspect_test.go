@@ -23,6 +23,7 @@ func TestInspect(t *testing.T) {
 			Conversation: "11111111-2222-3333-4444-555555555555",
 			Shape:        sdk.Shape{Messages: 4, Tools: 3, Reasoning: true, ToolResult: true},
 			History:      dialect.HistorySealed,
+			Hosted:       []string{"web_search_20250305"},
 		}},
 		{"openai agent", dialect.OpenAI(), string(testdata(t, "openai/agent.json")), dialect.Inspection{
 			Model: "mock-model", Stream: true, MaxTokens: 8192, Effort: "high", IncludeUsage: true,
@@ -32,6 +33,7 @@ func TestInspect(t *testing.T) {
 			Model: "gpt-5-mock", Stream: true, Effort: "high", Conversation: "11111111-2222-3333-4444-555555555555", Freeform: []string{"apply_patch"},
 			Shape:   sdk.Shape{Messages: 10, Tools: 4, Images: 1, ParallelTools: true, Reasoning: true, ToolResult: true},
 			History: dialect.HistorySealed,
+			Hosted:  []string{"web_search"},
 		}},
 		{"a text", dialect.Responses(), `{"model":"m","input":"hi","max_output_tokens":7,"text":{"format":{"type":"json_schema"}},"user":"u"}`,
 			dialect.Inspection{Model: "m", MaxTokens: 7, User: "u", Shape: sdk.Shape{Messages: 1, Structured: true}}},
@@ -98,6 +100,12 @@ func TestInspect(t *testing.T) {
 			dialect.Inspection{Model: "m", Shape: sdk.Shape{Reasoning: true}}},
 		{"a relay's reasoning", dialect.OpenAI(), `{"model":"m","messages":[],"reasoning":{"effort":"high","enabled":true}}`,
 			dialect.Inspection{Model: "m", Effort: "high", Shape: sdk.Shape{Reasoning: true}}},
+		{"tools that the vendor runs, Messages", dialect.Anthropic(), `{"model":"m","messages":[],"tools":[{"name":"mine"},{"type":"bash_20250124","name":"bash"},{"type":"code_execution_20250825","name":"code_execution"}],"mcp_servers":[{"type":"url"}]}`,
+			dialect.Inspection{Model: "m", Shape: sdk.Shape{Tools: 3}, Hosted: []string{"code_execution_20250825", "mcp"}}},
+		{"tools that the vendor runs, Chat Completions", dialect.OpenAI(), `{"model":"m","messages":[],"tools":[{"type":"function"},{"type":"custom"}],"web_search_options":{}}`,
+			dialect.Inspection{Model: "m", Shape: sdk.Shape{Tools: 2}, Hosted: []string{"web_search"}}},
+		{"tools that the vendor runs, Responses", dialect.Responses(), `{"model":"m","input":"x","tools":[{"type":"function","name":"f"},{"type":"local_shell"},{"type":"web_search"},{"type":"computer_use_preview"},{"type":"not known yet"}]}`,
+			dialect.Inspection{Model: "m", Shape: sdk.Shape{Tools: 5, Messages: 1}, Hosted: []string{"web_search", "not known yet"}}},
 		{"an absurd limit", dialect.OpenAI(), `{"model":"m","messages":[],"max_tokens":1e300}`,
 			dialect.Inspection{Model: "m", MaxTokens: 1_000_000_000}},
 	}

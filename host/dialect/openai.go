@@ -44,6 +44,14 @@ func (openai) Inspect(body []byte) (Inspection, error) {
 					s.Shape.Structured = unquote(w.val) == "json_schema"
 				}
 			}
+		case "tools":
+			for w := walk(val); w.element(); {
+				s.hosted(typeOf(w.val))
+			}
+		case "web_search_options":
+			if given(val) {
+				s.hosted("web_search")
+			}
 		case "parallel_tool_calls":
 			s.Shape.ParallelTools = s.Shape.ParallelTools || string(val) == "true"
 		case "stream_options":

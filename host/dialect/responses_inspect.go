@@ -32,6 +32,7 @@ func (responses) Inspect(body []byte) (Inspection, error) {
 		case "tools":
 			for w := walk(val); w.element(); {
 				s.freeform(w.val)
+				s.hosted(typeOf(w.val))
 			}
 		case "parallel_tool_calls":
 			s.Shape.ParallelTools = s.Shape.ParallelTools || string(val) == "true"

@@ -129,7 +129,8 @@ func responsesHosted(item []byte) bool {
 	for w := walk(item); w.member(); {
 		if string(w.key) == "type" {
 			switch string(plain(w.val)) {
-			case "message", "reasoning", "function_call", "custom_tool_call":
+			case "message", "reasoning", "function_call", "custom_tool_call",
+				"local_shell_call", "computer_call", "apply_patch_call":
 				return false
 			}
 			return true

@@ -51,7 +51,8 @@ func (x *exchange) inbound(r *http.Request) *sdk.Failure {
 	}
 	demands.SameProvider = seen.Held != ""
 	payload := llm.NewPayload(x.dialect, body, r.Header)
-	payload.Choices, payload.History, payload.Credentials = seen.Choices, seen.History, x.server.credentials(r.Header)
+	payload.Choices, payload.History, payload.Hosted = seen.Choices, seen.History, seen.Hosted
+	payload.Credentials = x.server.credentials(r.Header)
 	x.in = host.Inbound{
 		ID: x.id, Route: meant.Route, Wants: demands, Payload: payload, Stream: seen.Stream,
 		MaxTokens: seen.MaxTokens, Effort: seen.Effort, Conversation: conversation(seen, r.Header), Shape: seen.Shape,

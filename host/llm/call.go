@@ -30,6 +30,7 @@ type Payload struct {
 	Header  http.Header     // the client's; a provider passes on what its vendor understands
 	Choices int             // how many answers in one were asked for, 0 and 1 mean one
 	History dialect.History // of Body
+	Hosted  []string        // types of the tools in Body that a vendor runs
 	// Credentials are what the client has shown of its own.
 	Credentials []Credential
 

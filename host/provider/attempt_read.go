@@ -171,7 +171,7 @@ func (a *attempt) complete() {
 
 // fail ends an attempt badly.
 func (a *attempt) fail(f *sdk.Failure) {
-	f.Attempt = a.number
+	f.Attempt, f.Acted = a.number, a.acted(f)
 	a.failure, a.over = f, true
 }
 

@@ -140,7 +140,7 @@ func (a *attempt) Resumes() bool { return a.request.Dispatch.Resume && a.request
 
 // Broken implements llm.Resumable.
 func (a *attempt) Broken() (sdk.Attempted, bool) {
-	if a.failure == nil || a.hosted || !a.Resumes() || !a.facts.Committed {
+	if a.failure == nil || a.failure.Acted || !a.Resumes() || !a.facts.Committed {
 		return sdk.Attempted{}, false
 	}
 	d := a.request.Dispatch

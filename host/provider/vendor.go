@@ -26,11 +26,15 @@ type Vendor struct {
 	KeyEnv      []string `yaml:"key_env" json:"key_env,omitempty"`
 	Pass        []string `yaml:"pass" json:"pass,omitempty"` // client headers it understands
 	// CountTokens: its Messages endpoint has count_tokens.
-	CountTokens bool           `yaml:"count_tokens" json:"count_tokens,omitempty"`
-	Models      []Model        `yaml:"models" json:"models,omitempty"`
-	Egress      string         `yaml:"egress" json:"egress,omitempty"` // where prompts go, for contracts
-	GenAI       string         `yaml:"gen_ai" json:"gen_ai,omitempty"` // what OpenTelemetry calls it, if not by our name
-	Quirks      dialect.Quirks `yaml:"quirks" json:"quirks,omitzero"`
+	CountTokens bool    `yaml:"count_tokens" json:"count_tokens,omitempty"`
+	Models      []Model `yaml:"models" json:"models,omitempty"`
+	Egress      string  `yaml:"egress" json:"egress,omitempty"` // where prompts go, for contracts
+	// ReadOnlyTools are the tools among those that it runs itself which change
+	// nothing, by the beginnings of their types: web_search is web_search_20250305
+	// too. Nil: those of readOnlyTools.
+	ReadOnlyTools []string       `yaml:"read_only_tools" json:"read_only_tools,omitempty"`
+	GenAI         string         `yaml:"gen_ai" json:"gen_ai,omitempty"` // what OpenTelemetry calls it, if not by our name
+	Quirks        dialect.Quirks `yaml:"quirks" json:"quirks,omitzero"`
 }
 
 // Model is one model of a vendor.

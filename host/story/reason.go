@@ -54,6 +54,7 @@ var reasons = []reason{
 	{"nobody can", "no candidate can do what the request asks", "没有哪个候选做得了这个请求"},
 	{"caller", "the cause lies in the request itself", "原因在请求本身"},
 	{"local", "the cause lies in this machine", "原因在本机"},
+	{"a tool may have acted", "a tool that the vendor runs may have done something, and would do it again", "供应商自己运行的工具也许已有动作，重来就会再做一遍"},
 	{"the answer had begun", "part of the answer had been handed out", "回答已经交出一部分"},
 }
 

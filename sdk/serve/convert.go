@@ -59,7 +59,7 @@ func failureToWire(f *sdk.Failure) *wirepb.Failure {
 		Status: int32(f.Status), VendorCode: valid(f.VendorCode), VendorType: valid(f.VendorType),
 		Message: valid(sdk.ClipMessage(f.Message)), RetryAfter: int64(f.RetryAfter), ResetAt: nanos(f.ResetAt),
 		HintSource: valid(f.HintSource), Rule: valid(f.Rule), Matched: valid(sdk.ClipMessage(f.Matched)),
-		Generic: f.Generic, Billing: f.Billing, Attempt: int32(f.Attempt),
+		Generic: f.Generic, Billing: f.Billing, Acted: f.Acted, Attempt: int32(f.Attempt),
 	}
 }
 
@@ -72,7 +72,7 @@ func failureFromWire(f *wirepb.Failure) *sdk.Failure {
 		Status: int(f.Status), VendorCode: f.VendorCode, VendorType: f.VendorType,
 		Message: sdk.ClipMessage(f.Message), RetryAfter: time.Duration(f.RetryAfter), ResetAt: moment(f.ResetAt),
 		HintSource: f.HintSource, Rule: f.Rule, Matched: sdk.ClipMessage(f.Matched),
-		Generic: f.Generic, Billing: f.Billing, Attempt: int(f.Attempt),
+		Generic: f.Generic, Billing: f.Billing, Acted: f.Acted, Attempt: int(f.Attempt),
 	}
 }
 
@@ -176,7 +176,7 @@ func viewToWire(r sdk.Request) *wirepb.View {
 			PromptTokens: int64(r.Shape.PromptTokens), Messages: int32(r.Shape.Messages),
 			Tools: int32(r.Shape.Tools), Images: int32(r.Shape.Images), Documents: int32(r.Shape.Documents),
 			ParallelTools: r.Shape.ParallelTools, Structured: r.Shape.Structured,
-			Reasoning: r.Shape.Reasoning, ToolResult: r.Shape.ToolResult,
+			Reasoning: r.Shape.Reasoning, ToolResult: r.Shape.ToolResult, HostedTools: r.Shape.HostedTools,
 		},
 		Dispatch: dispatchToWire(r.Dispatch),
 		Wants: &wirepb.Wants{
@@ -196,7 +196,7 @@ func viewFromWire(v *wirepb.View) sdk.Request {
 			PromptTokens: int(s.GetPromptTokens()), Messages: int(s.GetMessages()),
 			Tools: int(s.GetTools()), Images: int(s.GetImages()), Documents: int(s.GetDocuments()),
 			ParallelTools: s.GetParallelTools(), Structured: s.GetStructured(),
-			Reasoning: s.GetReasoning(), ToolResult: s.GetToolResult(),
+			Reasoning: s.GetReasoning(), ToolResult: s.GetToolResult(), HostedTools: s.GetHostedTools(),
 		},
 		Dispatch: dispatchFromWire(v.GetDispatch()),
 		Wants:    sdk.Wants{Budget: w.GetBudget(), Contract: w.GetContract(), Strict: w.GetStrict(), SameModel: w.GetSameModel(), Stream: w.GetStream(), SameProvider: w.GetSameProvider()},

@@ -20,7 +20,8 @@ type Failure struct {
 	RetryAfter Duration  `json:"retry_after_ms,omitzero"`
 	ResetAt    time.Time `json:"reset_at,omitzero"`
 	HintSource string    `json:"hint_source,omitempty"`
-	Rule       string    `json:"rule,omitempty"` // what decided the code
+	Rule       string    `json:"rule,omitempty"`  // what decided the code
+	Acted      bool      `json:"acted,omitempty"` // a tool that the vendor runs may have done something
 }
 
 // FailureOf returns f as records show it, the zero Failure for nil.
@@ -42,6 +43,7 @@ func FailureOf(f *sdk.Failure) Failure {
 		ResetAt:    f.ResetAt,
 		HintSource: f.HintSource,
 		Rule:       f.Rule,
+		Acted:      f.Acted,
 	}
 }
 

@@ -103,7 +103,7 @@ func (p *player) query(f []string) (Query, *running, error) {
 	}
 	q.Shape = sdk.Shape{
 		PromptTokens: o.number("prompt"), Images: o.number("images"), Tools: o.number("tools"), Documents: o.number("documents"),
-		Structured: o.has("structured"), ParallelTools: o.has("parallel"), Reasoning: o.has("reasoning"), ToolResult: o.has("tool"),
+		Structured: o.has("structured"), ParallelTools: o.has("parallel"), Reasoning: o.has("reasoning"), ToolResult: o.has("tool"), HostedTools: o.has("hosted"),
 	}
 	q.Wants = sdk.Wants{Budget: o.text("budget"), Contract: o.text("contract"), Strict: o.has("strict"), SameModel: o.has("samemodel"), SameProvider: o.has("sameprovider")}
 	return q, &running{limits: o.has("limits"), message: o.has("message")}, o.done()
@@ -278,7 +278,7 @@ func (p *player) failure(f []string) (sdk.Failure, error) {
 		failure.Phase = sdk.Phase(v)
 	}
 	failure.Cause = sdk.Cause(o.text("cause"))
-	failure.Billing = o.has("billing")
+	failure.Billing, failure.Acted = o.has("billing"), o.has("acted")
 	failure.Status = o.number("status")
 	failure.Rule = o.text("rule")
 	failure.RetryAfter = o.time("after")

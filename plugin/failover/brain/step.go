@@ -55,7 +55,7 @@ func (b *Brain) Start(now Instant, t *Turn, q Query, cat sdk.Catalogue, past []s
 // if it was lost together with the predecessor and says nothing.
 func (b *Brain) resume(now Instant, t *Turn, a *sdk.Attempted) *sdk.Failure {
 	l, ok := parseTag(a.Tag)
-	if a.Failure == nil || a.Failure.Code == sdk.CodePlugin {
+	if a.Failure == nil || a.Failure.Code == sdk.CodePlugin && !a.Failure.Acted {
 		t.attempts++
 		if ok {
 			b.giveBack(now, l, false)
@@ -123,11 +123,11 @@ func (b *Brain) Refused(now Instant, t *Turn) Step {
 
 // MoveOn ends an attempt that still waits for its first content although its
 // route or vendor has been found out of order meanwhile. Nobody is charged. It
-// reports false, and changes nothing, if nothing else can serve, or if the
-// attempt is the very test of its target.
+// reports false, and changes nothing, if nothing else can serve, if the attempt is
+// the very test of its target, or if the vendor may be running a tool for it.
 func (b *Brain) MoveOn(now Instant, t *Turn) (Step, bool) {
 	p := provider(t.cat, t.now.route.Provider)
-	if t.lease.permit != 0 || b.above(now, p, t.now.route) >= busy || t.attempts >= t.budget.MaxAttempts ||
+	if t.query.Shape.HostedTools || t.lease.permit != 0 || b.above(now, p, t.now.route) >= busy || t.attempts >= t.budget.MaxAttempts ||
 		t.routes() >= t.budget.MaxRoutes || t.late(now, 0) {
 		return Step{}, false
 	}
@@ -158,10 +158,15 @@ func (b *Brain) fail(now Instant, t *Turn, f *sdk.Failure) {
 
 // next decides what follows the failure of the present attempt, by six
 // questions: may it be repeated at all; may this request be replayed, which before
-// visible content it always may; on the same target or another; is the contract
+// visible content it may unless a tool of the vendor's has acted; on the same target or another; is the contract
 // kept there; has anything been shown, which ends the turn; and is there budget
 // left.
 func (b *Brain) next(now Instant, t *Turn, f *sdk.Failure, rnd float64) Step {
+	if f.Acted {
+		s := b.stop(now, t, "a tool may have acted")
+		s.RetryAt = time.Time{} // the caller must not repeat it either
+		return s
+	}
 	switch t.policy.class(f.Code) {
 	case sdk.ClassCaller:
 		if f.Code != sdk.CodeContextWindow {

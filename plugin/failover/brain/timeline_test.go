@@ -34,9 +34,9 @@ func moment(d time.Duration) Instant { return Instant{Mono: d, Wall: epochStart.
 //	provider NAME [keys=N|keys=a+b] [loopback] [egress=] [MODEL[:WINDOW[:OUTPUT[:CAP+CAP]]]]...
 //	configure                the policy as it now is replaces the brain's
 //	at TIME                  the moment of what follows; "wall TIME" moves the wall clock alone
-//	call ID HEAD [prompt= conversation= own=KEY tool deadline= budget= contract= ...]
+//	call ID HEAD [prompt= conversation= own=KEY tool hosted deadline= budget= contract= ...]
 //	                         "limits" and "message" show more of its steps
-//	fail ID CODE [scope= status= cause= phase= after= reset= billing rule=]   before visible content
+//	fail ID CODE [scope= status= cause= phase= after= reset= billing acted rule=]   before visible content
 //	commit ID                visible content
 //	ok ID [first=TIME]       the stream's clean end
 //	end ID CODE [...]        the stream's failure

@@ -1333,6 +1333,7 @@ type Shape struct {
 	Reasoning     bool                   `protobuf:"varint,7,opt,name=reasoning,proto3" json:"reasoning,omitempty"`
 	ToolResult    bool                   `protobuf:"varint,8,opt,name=tool_result,json=toolResult,proto3" json:"tool_result,omitempty"`
 	Documents     int32                  `protobuf:"varint,9,opt,name=documents,proto3" json:"documents,omitempty"`
+	HostedTools   bool                   `protobuf:"varint,10,opt,name=hosted_tools,json=hostedTools,proto3" json:"hosted_tools,omitempty"` // the vendor is to run tools that are not known to only read
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1428,6 +1429,13 @@ func (x *Shape) GetDocuments() int32 {
 		return x.Documents
 	}
 	return 0
+}
+
+func (x *Shape) GetHostedTools() bool {
+	if x != nil {
+		return x.HostedTools
+	}
+	return false
 }
 
 // Wants is what whoever serves must respect, beyond what the request uses. Who
@@ -2414,6 +2422,7 @@ type Failure struct {
 	Attempt       int32                  `protobuf:"varint,14,opt,name=attempt,proto3" json:"attempt,omitempty"`                        // the host's number of the dispatch within the request
 	Billing       bool                   `protobuf:"varint,15,opt,name=billing,proto3" json:"billing,omitempty"`                        // a QUOTA that ends when somebody pays
 	Matched       string                 `protobuf:"bytes,16,opt,name=matched,proto3" json:"matched,omitempty"`                         // the words of message that rule met, if it is one of wording
+	Acted         bool                   `protobuf:"varint,17,opt,name=acted,proto3" json:"acted,omitempty"`                            // a tool that the vendor runs may have done something: nothing may be repeated
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2558,6 +2567,13 @@ func (x *Failure) GetMatched() string {
 		return x.Matched
 	}
 	return ""
+}
+
+func (x *Failure) GetActed() bool {
+	if x != nil {
+		return x.Acted
+	}
+	return false
 }
 
 type Usage struct {
@@ -4573,7 +4589,7 @@ const file_plugin_proto_rawDesc = "" +
 	"\achanged\x18\x03 \x03(\tR\achanged\"9\n" +
 	"\x05Route\x12\x1a\n" +
 	"\bprovider\x18\x01 \x01(\tR\bprovider\x12\x14\n" +
-	"\x05model\x18\x02 \x01(\tR\x05model\"\x9a\x02\n" +
+	"\x05model\x18\x02 \x01(\tR\x05model\"\xbd\x02\n" +
 	"\x05Shape\x12#\n" +
 	"\rprompt_tokens\x18\x01 \x01(\x03R\fpromptTokens\x12\x1a\n" +
 	"\bmessages\x18\x02 \x01(\x05R\bmessages\x12\x14\n" +
@@ -4586,7 +4602,9 @@ const file_plugin_proto_rawDesc = "" +
 	"\treasoning\x18\a \x01(\bR\treasoning\x12\x1f\n" +
 	"\vtool_result\x18\b \x01(\bR\n" +
 	"toolResult\x12\x1c\n" +
-	"\tdocuments\x18\t \x01(\x05R\tdocuments\"\xaf\x01\n" +
+	"\tdocuments\x18\t \x01(\x05R\tdocuments\x12!\n" +
+	"\fhosted_tools\x18\n" +
+	" \x01(\bR\vhostedTools\"\xaf\x01\n" +
 	"\x05Wants\x12\x16\n" +
 	"\x06budget\x18\x01 \x01(\tR\x06budget\x12\x1a\n" +
 	"\bcontract\x18\x02 \x01(\tR\bcontract\x12\x16\n" +
@@ -4670,7 +4688,7 @@ const file_plugin_proto_rawDesc = "" +
 	"\n" +
 	"\bNeedBody\" \n" +
 	"\x06Cancel\x12\x16\n" +
-	"\x06reason\x18\x01 \x01(\tR\x06reason\"\xac\x03\n" +
+	"\x06reason\x18\x01 \x01(\tR\x06reason\"\xc2\x03\n" +
 	"\aFailure\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x14\n" +
 	"\x05cause\x18\x02 \x01(\tR\x05cause\x12\x14\n" +
@@ -4692,7 +4710,8 @@ const file_plugin_proto_rawDesc = "" +
 	"\ageneric\x18\r \x01(\bR\ageneric\x12\x18\n" +
 	"\aattempt\x18\x0e \x01(\x05R\aattempt\x12\x18\n" +
 	"\abilling\x18\x0f \x01(\bR\abilling\x12\x18\n" +
-	"\amatched\x18\x10 \x01(\tR\amatched\"\x93\x01\n" +
+	"\amatched\x18\x10 \x01(\tR\amatched\x12\x14\n" +
+	"\x05acted\x18\x11 \x01(\bR\x05acted\"\x93\x01\n" +
 	"\x05Usage\x12\x14\n" +
 	"\x05input\x18\x01 \x01(\x03R\x05input\x12\x16\n" +
 	"\x06output\x18\x02 \x01(\x03R\x06output\x12\x1d\n" +
