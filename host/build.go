@@ -195,9 +195,13 @@ func (b *builder) plugin(ctx context.Context, u *unit) *unit {
 		Entry: u.entry.ID, Binary: u.binary, Config: u.config, Catalogue: b.graph.advertised,
 		State: r.store.Namespace(u.entry.ID, r.owner), Log: r.log,
 		Record: r.traces.Decide,
-		Report: func(s sdk.Status) { r.store.PutStatus(u.entry.ID, s) },
-		Probe:  r.probe,
-		Check:  func(m sdk.Manifest) error { return validate(u.entry, m.Schema) },
+		Report: func(s sdk.Status) {
+			r.store.PutStatus(u.entry.ID, s)
+			r.followers.statusChanged()
+		},
+		Changed: r.followers.statusChanged,
+		Probe:   r.probe,
+		Check:   func(m sdk.Manifest) error { return validate(u.entry, m.Schema) },
 	})
 	if err != nil {
 		u.err = placed(u.entry, err)

@@ -37,6 +37,7 @@ func (r *Runtime) Reload(ctx context.Context) error {
 		}
 	}
 	r.reloaded.Store(last)
+	r.followers.statusChanged()
 	return err
 }
 

@@ -53,6 +53,8 @@ type Runtime struct {
 	owner  string // of leases in the store
 	began  time.Time
 
+	followers followers
+
 	life       context.Context
 	end        context.CancelFunc
 	background sync.WaitGroup
@@ -200,7 +202,7 @@ func (r *Runtime) Call(ctx context.Context, in Inbound) (*llm.Call, sdk.Stream) 
 	}
 	c := &llm.Call{
 		ID: id, Payload: in.Payload,
-		Trace: llm.NewTrace(rec, r.store.Records().Put, in.Notice),
+		Trace: llm.NewTrace(rec, r.finished, in.Notice),
 		Request: sdk.Request{
 			Provider: in.Route.Provider, Model: in.Route.Model, MaxTokens: in.MaxTokens, Effort: in.Effort,
 			Stream: in.Stream, Conversation: in.Conversation, Shape: in.Shape, Wants: in.Wants, Own: g.providers.Own(in.Payload.Credentials),
@@ -272,6 +274,7 @@ func (r *Runtime) probe(name string) {
 			return
 		}
 		g.advertise(ctx, name, models)
+		r.followers.statusChanged()
 	})
 }
 

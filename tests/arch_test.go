@@ -23,6 +23,7 @@ var edges = map[string]map[string]string{
 		"host/sim":          "the module provider-sim",
 		"host/state":        "it opens the store",
 		"host/state/record": "it begins each request's record",
+		"host/story":        "what runs, as status shows it",
 		"host/supervisor":   "it starts the plugins",
 		"host/telemetry":    "the module telemetry",
 		"profiles":          "the vendor data",
@@ -39,6 +40,7 @@ var edges = map[string]map[string]string{
 		"host/state/record":    "the notices of run",
 		"host/story":           "what people read",
 		"host/supervisor":      "classify starts the plugin that judges",
+		"host/web":             "the page of serve",
 		"profiles":             "the built-in profiles",
 	},
 	"host/cmd/spillway": {"host/cli": "main"},
@@ -77,6 +79,12 @@ var edges = map[string]map[string]string{
 	"host/telemetry": {
 		"host/profile":      "a collector's headers are secrets",
 		"host/state/record": "spans are made of them",
+	},
+	"host/web": {
+		"host":              "it shows what runs, and gives it orders",
+		"host/state":        "which requests are asked for",
+		"host/state/record": "it draws requests",
+		"host/story":        "what people read of them",
 	},
 }
 

@@ -15,6 +15,7 @@ import (
 	"spillway/host/control"
 	"spillway/host/gateway"
 	"spillway/host/profile"
+	"spillway/host/web"
 )
 
 // drainTime is how long answers under way may take to end after a signal.
@@ -77,10 +78,12 @@ func (a *app) serve(ctx context.Context, listen string) error {
 		return listenError(err)
 	}
 	defer l.Close()
-	srv := gateway.HTTPServer(gateway.New(gateway.Options{
-		Runtime: rt, Token: profile.Secret(token), Hosts: []string{hostname}, Log: log,
-	}))
 	address := "http://" + l.Addr().String()
+	page := web.New(web.Options{Runtime: rt, Address: address, Log: log})
+	srv := gateway.HTTPServer(gateway.New(gateway.Options{
+		Runtime: rt, Token: profile.Secret(token), Hosts: []string{hostname}, Log: log, Page: page,
+	}))
+	srv.RegisterOnShutdown(page.Close)
 	ctl, err := control.Serve(rt.Dir(), &controlled{runtime: rt, address: address})
 	if err != nil {
 		return err

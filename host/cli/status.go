@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"spillway/host"
 	"spillway/host/control"
 	"spillway/host/profile"
 	"spillway/host/state"
@@ -22,40 +22,9 @@ import (
 
 // Status implements control.Host.
 func (c *controlled) Status(ctx context.Context) (story.StatusView, error) {
-	g := c.runtime.Graph()
-	v := story.StatusView{
-		Listen: c.address, Uptime: record.Duration(time.Since(c.runtime.Began())), Providers: g.Catalogue().Providers,
-	}
-	v.Refused = c.runtime.Reloaded().Error
-	for _, e := range g.Entries() {
-		v.Entries = append(v.Entries, story.EntryView(e))
-	}
-	for _, p := range g.Plugins() {
-		v.Plugins = append(v.Plugins, story.PluginView{
-			Entry: p.Entry, Name: p.Name, Version: p.Version, PID: p.PID, Up: p.Up, Since: p.Since,
-			Restarts: p.Restarts, Bypassed: p.Bypassed, Down: p.Down, Output: p.Output,
-		})
-	}
-	statuses, err := c.runtime.Statuses(ctx)
-	if err != nil { // what runs here is known all the same
-		v.Store = err.Error()
-	}
-	reported(&v, statuses)
+	v := c.runtime.Status(ctx)
+	v.Listen = c.address
 	return v, nil
-}
-
-// reported adds what the plugins said last. A plugin that is not running is
-// known by nothing else.
-func reported(v *story.StatusView, statuses []state.PluginStatus) {
-	for _, s := range statuses {
-		i := slices.IndexFunc(v.Plugins, func(p story.PluginView) bool { return p.Entry == s.Plugin })
-		if i < 0 {
-			i = len(v.Plugins)
-			v.Plugins = append(v.Plugins, story.PluginView{Entry: s.Plugin})
-		}
-		p := &v.Plugins[i]
-		p.Reported, p.Targets, p.Orders = s.At, s.Targets, s.Orders
-	}
 }
 
 // Request implements control.Host.
@@ -103,10 +72,7 @@ func (a *app) storedStatus(ctx context.Context, dir string) (story.StatusView, e
 		return story.StatusView{}, err
 	}
 	defer store.Close()
-	statuses, err := store.Statuses(ctx)
-	var v story.StatusView
-	reported(&v, statuses)
-	return v, err
+	return host.StoredStatus(ctx, store)
 }
 
 // openStore opens the store to look at it. What cannot be read is an error of

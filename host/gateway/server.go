@@ -50,6 +50,16 @@ type Options struct {
 	// Hosts are further names under which the gateway may be addressed.
 	Hosts []string
 	Log   *slog.Logger
+	// Page, if set, answers what people's browsers ask for: / for whoever takes
+	// HTML, and everything below /ui/ and /api/.
+	Page Page
+}
+
+// Page is what people look at. It is asked behind the same guard as all else, but
+// may let in who does not show the token.
+type Page interface {
+	http.Handler
+	Admits(r *http.Request) bool
 }
 
 // Server answers requests. It is an http.Handler.
@@ -57,6 +67,7 @@ type Server struct {
 	runtime *host.Runtime
 	token   profile.Secret
 	hosts   []string
+	page    Page
 	log     *slog.Logger
 	limits  limits
 	metrics *metrics
@@ -67,7 +78,7 @@ type Server struct {
 // New returns a gateway.
 func New(o Options) *Server {
 	s := &Server{
-		runtime: o.Runtime, token: o.Token, hosts: o.Hosts, log: o.Log, limits: defaultLimits(),
+		runtime: o.Runtime, token: o.Token, hosts: o.Hosts, page: o.Page, log: o.Log, limits: defaultLimits(),
 		metrics: newMetrics(o.Runtime), counts: counts{until: map[string]time.Time{}}, mux: http.NewServeMux(),
 	}
 	for _, base := range []string{"/v1", ""} { // clients differ in whether the base URL has it
@@ -101,17 +112,29 @@ func HTTPServer(h http.Handler) *http.Server {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// The server leaves the last answer's deadline on the connection.
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
+	page := s.page != nil && ofPage(r)
 	switch {
 	case s.token == "" && !s.hostAllowed(r.Host): // a page that rebinds a name has no token
 		refuse(w, http.StatusForbidden, fmt.Sprintf("host %q is not served here", r.Host))
 	case !s.originAllowed(r):
 		refuse(w, http.StatusForbidden, "requests from other origins are refused")
-	case !s.authorised(r):
+	case !s.authorised(r) && !(page && s.page.Admits(r)):
 		w.Header().Set("WWW-Authenticate", "Bearer")
 		refuse(w, http.StatusUnauthorized, "this gateway needs its token, as a bearer token or as x-api-key")
+	case page:
+		s.page.ServeHTTP(w, r)
 	default:
 		s.mux.ServeHTTP(w, r)
 	}
+}
+
+// ofPage reports whether the page answers a request. A client that looks whether
+// anybody is at / is no browser.
+func ofPage(r *http.Request) bool {
+	if r.URL.Path == "/" {
+		return r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/html")
+	}
+	return strings.HasPrefix(r.URL.Path, "/ui/") || strings.HasPrefix(r.URL.Path, "/api/")
 }
 
 // hostAllowed keeps pages away that point a name of theirs at loopback.

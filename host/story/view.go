@@ -25,6 +25,7 @@ type PluginView struct {
 	Entry    string             `json:"entry"`
 	Name     string             `json:"name,omitempty"`
 	Version  string             `json:"version,omitempty"`
+	SHA256   string             `json:"sha256,omitempty"` // of the file that runs
 	PID      string             `json:"pid,omitempty"`
 	Up       bool               `json:"up"`
 	Since    time.Time          `json:"since,omitzero"` // of the present process

@@ -26,6 +26,8 @@ type Options struct {
 	Record func(sdk.Decision)
 	Report func(sdk.Status)
 	Probe  func(provider string)
+	// Changed, if set, hears when a process of the plugin has come or gone.
+	Changed func()
 	// StartTimeout bounds each step of a start: the handshake, the manifest, the
 	// configuration. Default 10 s.
 	StartTimeout time.Duration
@@ -148,13 +150,16 @@ func (p *Plugin) Acquire(ctx context.Context, wait time.Duration) (*serve.Sessio
 // publish makes in the current process; nil for none.
 func (p *Plugin) publish(in *instance) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.current.Store(in)
 	if in != nil {
 		p.since = time.Now()
 	}
 	close(p.changed)
 	p.changed = make(chan struct{})
+	p.mu.Unlock()
+	if p.opts.Changed != nil {
+		p.opts.Changed()
+	}
 }
 
 func (p *Plugin) giveUp(err error) {

@@ -1,0 +1,9 @@
+import { h, put } from './dom.js';
+import { t } from './i18n.js';
+
+export const view = {
+  name: 'requests',
+  open(main) {
+    put(main, h('h1', {}, t('nav.requests')));
+  },
+};
