@@ -28,15 +28,19 @@ func serve(t *testing.T, scripts map[string]string, env ...string) (*rig.Server,
 	return rig.Serve(t, rows+priority, append(keys, env...)...), sims
 }
 
+// ready is what a view shows when it is whole.
+var ready = map[string]string{"status": "'.step'", "requests": "'.requests li'", "settings": "'h1'", "plugins": "'.plugin'"}
+
 // TestViews: each view can be reached, on a wide screen and a phone's, in light and
 // in dark, and axe finds nothing serious in it.
 func TestViews(t *testing.T) {
-	s, _ := serve(t, nil)
+	s, _ := serve(t, map[string]string{"anthropic": "quota", "kimi-coding": "ban"})
+	ask(t, s)
 	for _, l := range []look{{}, {dark: true}, {width: phone}} {
 		p := open(t, s, "#status", l)
-		for _, view := range []string{"status", "requests", "settings", "plugins"} {
+		for _, view := range []string{"requests", "settings", "plugins", "status"} {
 			p.do(chromedp.Click(chromedp.CSS(fmt.Sprintf(`nav a[href="#%s"]`, view))))
-			p.wait(fmt.Sprintf(`document.querySelector('nav a[aria-current]').hash === '#%s' && document.querySelector('main h1')`, view))
+			p.wait(fmt.Sprintf(`document.querySelector('nav a[aria-current]').hash === '#%s' && document.querySelector(%s)`, view, ready[view]))
 			p.axe()
 			p.fits()
 			p.shot(fmt.Sprintf("%s-%s", view, l.name()))

@@ -34,3 +34,18 @@ export function put(element, ...children) {
 function shown(children) {
   return children.flat(Infinity).filter((c) => c != null && c !== false);
 }
+
+// redraw runs draw, which makes the content of root anew, and gives the focus back to
+// the element with the same data-key. What was unfolded stays unfolded.
+export function redraw(root, draw) {
+  const key = root.contains(document.activeElement) ? document.activeElement.dataset.key : null;
+  const unfolded = [...root.querySelectorAll('details[open]')].map((d) => d.dataset.key);
+  draw();
+  for (const d of root.querySelectorAll('details')) d.open = unfolded.includes(d.dataset.key);
+  if (key) keyed(key)?.focus({ preventScroll: true });
+}
+
+// keyed is the element with a data-key.
+export function keyed(key) {
+  return document.querySelector(`[data-key="${CSS.escape(key)}"]`);
+}
