@@ -28,6 +28,10 @@ var edges = map[string]map[string]string{
 		"host/telemetry":    "the module telemetry",
 		"profiles":          "the vendor data",
 	},
+	"host/agent/ledger": {
+		"host/agent/tool": "it runs tools, and keeps their results",
+		"host/sqlite":     "how its file is opened",
+	},
 	"host/cli": {
 		"host":                 "it composes the runtime",
 		"host/control":         "status and explain ask a running host",
@@ -74,7 +78,10 @@ var edges = map[string]map[string]string{
 		"host/profile":         "keys are secrets",
 		"host/sse":             "it reads frames",
 	},
-	"host/state": {"host/state/record": "it stores them"},
+	"host/state": {
+		"host/sqlite":       "how its file is opened",
+		"host/state/record": "it stores them",
+	},
 	"host/story": {"host/state/record": "it tells them"},
 	"host/telemetry": {
 		"host/profile":      "a collector's headers are secrets",

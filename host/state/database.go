@@ -6,12 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
 	"time"
 
-	_ "modernc.org/sqlite" // registers the driver "sqlite"
+	"spillway/host/sqlite"
 )
 
 // database is the open file. SQLite has one writer at a time anyway; a second
@@ -35,60 +34,21 @@ func openDatabase(ctx context.Context, path string, id os.FileInfo, busy time.Du
 		fmt.Sprintf("max_page_count(%d)", maxBytes/pageSize),
 	}
 	db := &database{id: id}
-	if db.write, err = sql.Open("sqlite", dsn(path, pragmas)+"&_txlock=immediate"); err != nil {
+	if db.write, err = sql.Open(sqlite.Driver, sqlite.Immediate(path, pragmas)); err != nil {
 		return nil, err
 	}
 	db.write.SetMaxOpenConns(1)
-	if db.read, err = sql.Open("sqlite", dsn(path, append(pragmas, "query_only(1)"))); err != nil {
+	if db.read, err = sql.Open(sqlite.Driver, sqlite.DSN(path, append(pragmas, "query_only(1)"))); err != nil {
 		db.close()
 		return nil, err
 	}
 	db.read.SetMaxOpenConns(2)
 	db.read.SetMaxIdleConns(1)
-	if err := migrate(ctx, db.write); err != nil {
+	if err := sqlite.Migrate(ctx, db.write, schema1); err != nil {
 		db.close()
 		return nil, err
 	}
 	return db, nil
-}
-
-// dsn names the file and the pragmas of every connection, in order.
-func dsn(path string, pragmas []string) string {
-	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + url.Values{"_pragma": pragmas}.Encode()
-}
-
-// touch makes the file if there is none, for nobody else to read, and says
-// which it is. SQLite gives its side files the same mode.
-//
-// An existing file is not opened here: closing it again would drop the locks
-// that SQLite may hold on it elsewhere in this process.
-func touch(path string) (os.FileInfo, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	if err == nil {
-		err = f.Close()
-	}
-	if err != nil && !errors.Is(err, fs.ErrExist) {
-		return nil, err
-	}
-	id, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return nil, err
-	case !id.Mode().IsRegular():
-		return nil, fmt.Errorf("%s: not a regular file", path)
-	case id.Mode().Perm()&0o077 != 0:
-		return id, os.Chmod(path, 0o600)
-	}
-	return id, nil
-}
-
-// moved reports whether path names this file no longer.
-func (db *database) moved(path string) bool {
-	id, err := os.Stat(path)
-	if err != nil {
-		return errors.Is(err, fs.ErrNotExist)
-	}
-	return !os.SameFile(id, db.id)
 }
 
 // close frees the file once operations under way have ended.

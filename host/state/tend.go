@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"spillway/host/sqlite"
 )
 
 // tend keeps the file usable until ctx ends.
@@ -22,7 +24,7 @@ func (f *file) tend(ctx context.Context) {
 		case <-f.broken:
 		}
 		db, err := f.use()
-		if err == nil && db.moved(f.path) {
+		if err == nil && sqlite.Moved(f.path, db.id) {
 			f.log.Warn("state file was moved or removed, beginning a new one", "path", f.path)
 			f.retire(db, errMoved)
 			err = errMoved
@@ -69,7 +71,7 @@ func (f *file) open(ctx context.Context) (*database, error) {
 	if err := os.Mkdir(filepath.Dir(f.path), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}
-	id, err := touch(f.path)
+	id, err := sqlite.Touch(f.path)
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"spillway/host/sqlite"
 	"spillway/host/state/record"
 	"spillway/sdk"
 )
@@ -219,7 +220,7 @@ func TestLocked(t *testing.T) {
 	s, n, l := trouble(t, dir, Options{Limit: 50 * time.Millisecond})
 	recovers(t, n)
 
-	db, err := sql.Open("sqlite", dsn(filepath.Join(dir, fileName), nil)+"&_txlock=exclusive")
+	db, err := sql.Open(sqlite.Driver, sqlite.DSN(filepath.Join(dir, fileName), nil)+"&_txlock=exclusive")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,7 +256,7 @@ func TestLocked(t *testing.T) {
 
 func TestOpenLocked(t *testing.T) {
 	dir := t.TempDir()
-	db, err := sql.Open("sqlite", dsn(filepath.Join(dir, fileName), nil)+"&_txlock=exclusive")
+	db, err := sql.Open(sqlite.Driver, sqlite.DSN(filepath.Join(dir, fileName), nil)+"&_txlock=exclusive")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -416,7 +417,7 @@ func TestNewerFile(t *testing.T) {
 	dir := t.TempDir()
 	s, _, _ := trouble(t, dir, Options{})
 	s.Close()
-	db, err := sql.Open("sqlite", dsn(filepath.Join(dir, fileName), nil))
+	db, err := sql.Open(sqlite.Driver, sqlite.DSN(filepath.Join(dir, fileName), nil))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,205 @@
+package ledger
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	driver "modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
+
+	"spillway/host/sqlite"
+)
+
+const (
+	fileName      = "tools.db"
+	runningFolder = "tools.running"
+
+	// patience is what a step of the ledger may take. Tools wait for it, so it is
+	// long: a disk may be slow, and other processes have to commit, too.
+	patience = 10 * time.Second
+)
+
+// Ledger is the open ledger of a profile. It is safe for concurrent use, and
+// several processes may have it open.
+type Ledger struct {
+	path    string
+	running string // the folder of holds
+	id      os.FileInfo
+	db      *sql.DB
+	limits  limits
+	runs    atomic.Uint64 // since it was opened
+}
+
+// Open opens the ledger in the state folder dir, and makes it if there is none.
+// The error is ErrUnusable if a file is there that cannot be relied on. Nothing
+// but read-only tools may run without a ledger.
+func Open(dir string) (*Ledger, error) {
+	return open(dir, limits{age: 90 * 24 * time.Hour, calls: 100_000, bytes: 1 << 30})
+}
+
+func open(dir string, lim limits) (_ *Ledger, err error) {
+	dir, err = filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("ledger: %w", err)
+	}
+	l := &Ledger{path: filepath.Join(dir, fileName), running: filepath.Join(dir, runningFolder), limits: lim}
+	if err := os.MkdirAll(l.running, 0o700); err != nil {
+		return nil, fmt.Errorf("ledger: %w", err)
+	}
+	if l.id, err = sqlite.Touch(l.path); err != nil {
+		return nil, l.unusable(err)
+	}
+	l.db, err = sql.Open(sqlite.Driver, sqlite.Immediate(l.path, []string{
+		fmt.Sprintf("busy_timeout(%d)", patience.Milliseconds()),
+		"journal_mode(WAL)",
+		"synchronous(FULL)", // what is committed is on the disk
+		"fullfsync(1)",      // on the plates, where the system makes a difference
+		"cache_size(-1024)",
+	}))
+	if err != nil {
+		return nil, l.unusable(err)
+	}
+	l.db.SetMaxOpenConns(1) // SQLite has one writer at a time anyway
+	ctx, end := context.WithTimeout(context.Background(), patience)
+	defer end()
+	if err := l.ready(ctx); err != nil {
+		l.db.Close()
+		return nil, l.unusable(err)
+	}
+	return l, nil
+}
+
+// ready brings the file up to date.
+func (l *Ledger) ready(ctx context.Context) error {
+	if err := sqlite.Migrate(ctx, l.db, schema1); err != nil {
+		return err
+	}
+	if err := l.sweep(); err != nil {
+		return err
+	}
+	if err := l.reap(ctx); err != nil {
+		return err
+	}
+	return l.trim(ctx)
+}
+
+// Close closes the ledger. Calls that are being run end as unknown: wait for them
+// first.
+func (l *Ledger) Close() error { return l.db.Close() }
+
+// unusable says what is wrong with the file, and what a person may do.
+func (l *Ledger) unusable(err error) error {
+	hint := ""
+	if e, ok := errors.AsType[*driver.Error](err); ok {
+		switch e.Code() & 0xff { // the rest of the bits tell more of the same
+		case lib.SQLITE_CORRUPT, lib.SQLITE_NOTADB:
+			hint = "; mend it, or move it away to begin anew: then nothing is known of earlier calls"
+		}
+	}
+	return fmt.Errorf("%w: %s: %w%s", ErrUnusable, l.path, err, hint)
+}
+
+// Plan records calls that are about to run, all of them or none: those of an
+// accepted answer, before the first runs. What is recorded already stays as it is;
+// read-only tools are passed over.
+func (l *Ledger) Plan(ctx context.Context, actions ...Action) error {
+	now := time.Now()
+	return l.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		for _, a := range actions {
+			if !a.recorded() {
+				continue
+			}
+			if err := a.check(); err != nil {
+				return err
+			}
+			if err := write(ctx, tx, putNew, Entry{Key: a.Key(), Action: a, State: Planned, Planned: now}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+var errMoved = errors.New("the file was moved or removed while it was in use")
+
+// change runs f in one transaction, which is on the disk when the error is nil. It
+// is not cut short by ctx: it would not be known what became of it.
+func (l *Ledger) change(ctx context.Context, f func(context.Context, *sql.Tx) error) error {
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	if sqlite.Moved(l.path, l.id) {
+		return l.unusable(errMoved)
+	}
+	ctx, end := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer end()
+	tx, err := l.db.BeginTx(ctx, nil)
+	if err != nil {
+		return l.unusable(err)
+	}
+	defer tx.Rollback()
+	if err := f(ctx, tx); err != nil {
+		if _, ok := errors.AsType[*driver.Error](err); ok {
+			return l.unusable(err)
+		}
+		return err
+	}
+	if err := tx.Commit(); err != nil {
+		return l.unusable(err)
+	}
+	return nil
+}
+
+// Filter says which calls to list; its zero value lists the newest of all.
+type Filter struct {
+	Session string
+	States  []State
+	Prefix  string // of the key
+	Limit   int    // 0: 100
+}
+
+const (
+	defaultList = 100
+	maxList     = 10_000
+)
+
+// List returns calls, first those that need a person, and newest first.
+func (l *Ledger) List(ctx context.Context, f Filter) ([]Entry, error) {
+	if err := l.reap(ctx); err != nil {
+		return nil, err
+	}
+	where, args := []string{"true"}, []any{}
+	if f.Session != "" {
+		where, args = append(where, "session = ?"), append(args, f.Session)
+	}
+	if f.Prefix != "" {
+		where, args = append(where, "substr(key, 1, length(?)) = ?"), append(args, f.Prefix, f.Prefix)
+	}
+	if len(f.States) > 0 {
+		where = append(where, "state IN (?"+strings.Repeat(", ?", len(f.States)-1)+")")
+		for _, s := range f.States {
+			args = append(args, string(s))
+		}
+	}
+	if f.Limit == 0 {
+		f.Limit = defaultList
+	}
+	args = append(args, min(f.Limit, maxList))
+	return read(ctx, l.db, "WHERE "+strings.Join(where, " AND ")+
+		" ORDER BY state = 'unknown' AND effect = 'write' AND verdict <> 'unknown' DESC, planned DESC, rowid DESC LIMIT ?", args...)
+}
+
+// Get returns the call of a key. The error is ErrNotFound if there is none.
+func (l *Ledger) Get(ctx context.Context, key string) (Entry, error) {
+	if err := l.reap(ctx); err != nil {
+		return Entry{}, err
+	}
+	return readOne(ctx, l.db, key)
+}
