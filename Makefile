@@ -40,10 +40,11 @@ scorecard:
 	$(GO) test -c -o bin/tools/faults.test ./tests/faults
 	@cd tests/faults && ../../bin/tools/faults.test -test.run '^TestFailoverBench$$' -scorecard
 
-## soak: five minutes of edits, bad saves and replaced plugins under load, and 200 killed plugins
+## soak: five minutes of edits, bad saves and replaced plugins under load, 200 killed plugins, and 500 killed runs of tools
 soak:
 	$(GO) test ./tests -count 1 -run '^TestServeReload$$' -v -timeout 15m -reload.for 5m
 	$(GO) test ./tests -count 1 -run '^TestPluginKilledUnderLoad$$' -v -timeout 15m -kills 200
+	$(GO) test ./host/agent/ledger -count 1 -run '^TestKilled$$' -v -timeout 15m -kills 500
 
 ## clients-all: the agents that are too heavy for test; prints where their log is
 clients-all:
