@@ -157,7 +157,7 @@ func keep(file string, m manifest) error {
 		err = os.MkdirAll(filepath.Dir(file), 0o700)
 	}
 	if err == nil {
-		err = replaceFile(file, b)
+		err = profile.ReplaceFile(file, b)
 	}
 	return err
 }

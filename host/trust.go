@@ -137,22 +137,8 @@ func PinPlugin(o Options, module string) (PluginFile, error) {
 	if err := os.MkdirAll(state, 0o700); err != nil {
 		return PluginFile{}, err
 	}
-	if err := replaceFile(filepath.Join(state, trustFile), append(b, '\n')); err != nil {
+	if err := profile.ReplaceFile(filepath.Join(state, trustFile), append(b, '\n')); err != nil {
 		return PluginFile{}, err
 	}
 	return PluginFile{Module: module, Path: path, SHA256: bin.SHA256, Pinned: true}, nil
-}
-
-// replaceFile writes a file of ours whole or not at all.
-func replaceFile(path string, data []byte) error {
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".new-*") // 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(tmp.Name())
-	_, err = tmp.Write(data)
-	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), path)
 }

@@ -35,6 +35,15 @@
 // composition as it stands and evaluated only when an entry starts, and only if
 // it is no more than an environment variable with an optional default.
 //
+// # Settings
+//
+// [OpenForm] leaves the volatile fields of a module's schema, [Form.Apply] makes
+// a new config of changes to them, and [Save] writes it into the profile's
+// patch, where nothing else changes by a byte: it edits the text at the places of
+// the values that differ. That is checked by reading the new text before it is
+// written; a file whose form defeats the editor is refused. [Form.Shown] is
+// what people may see: secrets are never among it.
+//
 // # Errors
 //
 // A file that cannot be used is refused with an [*Error], which names file,

@@ -43,24 +43,9 @@ func Load(dir string, o Options) (*Profile, error) {
 // cannot be used, each an error, and composes the others. The profile is nil if
 // there is no folder.
 func Survey(dir string, o Options) (*Profile, []error) {
-	info, err := os.Stat(dir)
+	b, err := read(dir, o)
 	if err != nil {
-		return nil, []error{fmt.Errorf("profile: %w", err)}
-	}
-	if !info.IsDir() {
-		return nil, []error{fmt.Errorf("profile: %s is not a folder", dir)}
-	}
-	b := builder{profile: &Profile{Dir: dir}}
-	if o.Bundle != nil {
-		b.patch(Layer{Name: "bundle", File: "(built in)", Data: o.Bundle})
-	}
-	b.optional("base", filepath.Join(dir, BaseFile), b.base)
-	b.optional("profile patch", filepath.Join(dir, PatchFile), b.patch)
-	if o.Home != "" {
-		b.optional("home patch", filepath.Join(o.Home, PatchFile), b.patch)
-	}
-	for _, file := range o.Overlays {
-		b.read("--patch", file, b.patch)
+		return nil, []error{err}
 	}
 	b.profile.Composed, err = Compose(&List{}, b.lists...)
 	if err != nil {
@@ -70,11 +55,37 @@ func Survey(dir string, o Options) (*Profile, []error) {
 	return b.profile, b.errs
 }
 
+// read reads the layers. The error is for a folder that is not there.
+func read(dir string, o Options) (*builder, error) {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return nil, fmt.Errorf("profile: %w", err)
+	}
+	if !info.IsDir() {
+		return nil, fmt.Errorf("profile: %s is not a folder", dir)
+	}
+	b := &builder{profile: &Profile{Dir: dir}}
+	if o.Bundle != nil {
+		b.patch(Layer{Name: "bundle", File: "(built in)", Data: o.Bundle})
+	}
+	b.optional("base", filepath.Join(dir, BaseFile), b.base)
+	b.own = len(b.lists)
+	b.optional("profile patch", filepath.Join(dir, PatchFile), b.patch)
+	if o.Home != "" {
+		b.optional("home patch", filepath.Join(o.Home, PatchFile), b.patch)
+	}
+	for _, file := range o.Overlays {
+		b.read("--patch", file, b.patch)
+	}
+	return b, nil
+}
+
 // builder collects layers and what is wrong with them.
 type builder struct {
 	profile *Profile
 	lists   []*List
 	errs    []error
+	own     int // the place of the profile's patch among the lists
 }
 
 func (b *builder) optional(name, file string, use func(Layer)) {

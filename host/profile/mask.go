@@ -1,0 +1,107 @@
+package profile
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+
+	"spillway/sdk"
+)
+
+// secrets are the paths of a config's texts that must not be seen: those that
+// the schema marks writeOnly, or that stand under a key with a secret's name.
+// Expressions are not among them.
+func (f *Form) secrets(config *Value) (map[string]bool, error) {
+	marks, err := Marked(config, f.schema, "writeOnly", true)
+	if err != nil {
+		return nil, err
+	}
+	paths := map[string]bool{}
+	for _, m := range marks {
+		paths[m.Path] = true
+	}
+	config.walk(nil, func(v *Value, steps []string) bool {
+		if v.kind == kindText && slices.ContainsFunc(steps, secretKey.MatchString) {
+			paths[config.path(steps)] = true
+		}
+		return true
+	})
+	return paths, nil
+}
+
+// walk calls visit for v and for what is inside of it, with the way there, as
+// long as visit asks for more.
+func (v *Value) walk(steps []string, visit func(v *Value, steps []string) bool) {
+	if !visit(v, steps) {
+		return
+	}
+	for i, item := range v.items {
+		item.walk(append(steps[:len(steps):len(steps)], strconv.Itoa(i)), visit)
+	}
+	for _, f := range v.fields {
+		f.value.walk(append(steps[:len(steps):len(steps)], f.key), visit)
+	}
+}
+
+// Shown is a config as JSON with the fields of the form only, for people. What
+// must not be seen, expressions among it, is {"__kept": PATH}: given back in a
+// change, it stands for what it hides.
+func (f *Form) Shown(config *Value) (json.RawMessage, error) {
+	secret, err := f.secrets(config)
+	if err != nil {
+		return nil, err
+	}
+	return f.part(config, prune(f.root), config, nil, secret).appendJSON(nil), nil
+}
+
+// part is what a pruned schema leaves of a config.
+func (f *Form) part(v, schema, root *Value, steps []string, secret map[string]bool) *Value {
+	switch {
+	case v.kind == kindExpr, v.get(exprKey) != nil, secret[root.path(steps)]:
+		kept := &Value{kind: kindMap}
+		kept.set(field{key: keptKey, value: &Value{kind: kindText, text: root.path(steps)}})
+		return kept
+	case v.kind == kindList:
+		list := &Value{kind: kindList}
+		for i, item := range v.items {
+			list.items = append(list.items, f.part(item, nil, root, append(steps[:len(steps):len(steps)], strconv.Itoa(i)), secret))
+		}
+		return list
+	case v.kind != kindMap:
+		return v
+	}
+	m := &Value{kind: kindMap}
+	for _, x := range v.fields {
+		var sub *Value
+		if schema != nil && !schema.get("x-volatile").truthy() {
+			if sub = schema.get("properties").get(x.key); sub == nil {
+				continue
+			}
+		}
+		m.set(field{key: x.key, value: f.part(x.value, sub, root, append(steps[:len(steps):len(steps)], x.key), secret)})
+	}
+	return m
+}
+
+// Fresh finds the secrets of a new config that were written as text: a file is
+// no place for them. Those that the old config has, at whatever place, are
+// carried along.
+func (f *Form) Fresh(old, next *Value) (sdk.Faults, error) {
+	secret, err := f.secrets(next)
+	if err != nil {
+		return nil, err
+	}
+	known := map[string]bool{}
+	old.walk(nil, func(v *Value, _ []string) bool {
+		known[v.text] = known[v.text] || v.kind == kindText
+		return true
+	})
+	var faults sdk.Faults
+	next.walk(nil, func(v *Value, steps []string) bool {
+		if path := next.path(steps); v.kind == kindText && secret[path] && !known[v.text] {
+			faults = append(faults, sdk.Fault{Path: path, Value: redacted, Message: "a secret is not written into a file", Allowed: "the name of an environment variable"})
+		}
+		return true
+	})
+	return faults, nil
+}
