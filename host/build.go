@@ -333,9 +333,17 @@ func located(faults []profile.Fault) error {
 	if len(faults) == 0 {
 		return nil
 	}
-	lines := make([]string, len(faults))
-	for i, f := range faults {
+	return &InvalidError{Faults: faults}
+}
+
+// InvalidError is everything that is wrong with an entry's config.
+type InvalidError struct{ Faults []profile.Fault }
+
+// Error gives one fault a line.
+func (e *InvalidError) Error() string {
+	lines := make([]string, len(e.Faults))
+	for i, f := range e.Faults {
 		lines[i] = f.String()
 	}
-	return errors.New(strings.Join(lines, "\n"))
+	return strings.Join(lines, "\n")
 }

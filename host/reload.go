@@ -45,7 +45,7 @@ func (r *Runtime) reload(ctx context.Context) error {
 	if r.life.Err() != nil {
 		return errors.New("the runtime is closing")
 	}
-	composed, err := profile.Load(r.opts.Dir, profile.Options{Home: r.opts.Home, Overlays: r.opts.Overlays})
+	composed, err := profile.Load(r.opts.Dir, r.layers())
 	if err != nil {
 		return err
 	}

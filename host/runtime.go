@@ -100,7 +100,7 @@ func Open(ctx context.Context, o Options) (*Runtime, error) {
 
 // open starts the profile. On error nothing runs.
 func (r *Runtime) open(ctx context.Context) error {
-	composed, err := profile.Load(r.opts.Dir, profile.Options{Home: r.opts.Home, Overlays: r.opts.Overlays})
+	composed, err := profile.Load(r.opts.Dir, r.layers())
 	if err != nil {
 		return err
 	}

@@ -29,10 +29,14 @@ func (f Fault) String() string {
 }
 
 // Place finds where the settings stand that a module found fault with. A
-// setting that is not there is placed at the nearest that is.
+// setting that is not there is placed at the nearest that is. A value that came
+// out of the environment is not told.
 func Place(config *Value, faults sdk.Faults) []Fault {
 	placed := make([]Fault, len(faults))
 	for i, f := range faults {
+		if v := config.find(splitPath(f.Path)); v != nil && v.secret && f.Value != "" {
+			f.Value = redacted
+		}
 		placed[i] = Fault{Fault: f, Pos: config.locate(splitPath(f.Path))}
 	}
 	sortFaults(placed)

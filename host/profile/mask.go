@@ -105,3 +105,25 @@ func (f *Form) Fresh(old, next *Value) (sdk.Faults, error) {
 	})
 	return faults, nil
 }
+
+// Origins tells where the form's fields have their values from: by path, the
+// places of those that config has.
+func (f *Form) Origins(config *Value) map[string]Pos {
+	all := map[string]Pos{}
+	var look func(schema, v *Value, steps []string)
+	look = func(schema, v *Value, steps []string) {
+		if schema.get("x-volatile").truthy() {
+			if len(steps) > 0 {
+				all[config.path(steps)] = config.locate(steps)
+			}
+			return
+		}
+		for _, p := range schema.get("properties").fieldsOf() {
+			if sub := v.get(p.key); sub != nil {
+				look(p.value, sub, append(steps[:len(steps):len(steps)], p.key))
+			}
+		}
+	}
+	look(f.root, config, nil)
+	return all
+}

@@ -83,18 +83,23 @@ func (r Row) Config() *Value { return r.v.get("config") }
 // default: their keys are left out of the config. The error joins an [*Error]
 // for each expression that cannot be evaluated.
 func (r Row) Resolve(env Lookup) (config *Value, unset []string, err error) {
-	if config = r.v.get("config"); config != nil {
-		e := evaluator{lookup: env}
-		config = e.value(config)
-		if len(e.errs) > 0 {
-			return nil, nil, errors.Join(e.errs...)
-		}
-		unset = e.unset
+	if config = r.v.get("config"); config == nil {
+		return &Value{kind: kindMap, pos: r.v.pos}, nil, nil
+	}
+	return config.Resolve(env)
+}
+
+// Resolve is Row.Resolve for a config by itself.
+func (v *Value) Resolve(env Lookup) (config *Value, unset []string, err error) {
+	e := evaluator{lookup: env}
+	config = e.value(v)
+	if len(e.errs) > 0 {
+		return nil, nil, errors.Join(e.errs...)
 	}
 	if config == nil || config.kind == kindNull {
-		config = &Value{kind: kindMap, pos: r.v.pos}
+		config = &Value{kind: kindMap, pos: v.pos}
 	}
-	return config, unset, config.finite()
+	return config, e.unset, config.finite()
 }
 
 // finite refuses numbers that JSON, and so a plugin's config, cannot hold.
