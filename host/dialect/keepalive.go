@@ -4,8 +4,6 @@ import (
 	"bytes"
 
 	"github.com/tidwall/gjson"
-
-	"spillway/sdk"
 )
 
 // The frames that show a client that its answer is still under way. They are
@@ -39,11 +37,11 @@ func RelayKeepAlive(d Dialect, sample []byte) []byte {
 const anthropicPing = "event: ping\ndata: {\"type\":\"ping\"}\n\n"
 
 func (e *anthropicEncoder) keepAlive(dst []byte) []byte {
-	return append(e.start(dst), anthropicPing...)
+	return append(e.opened(e, dst), anthropicPing...)
 }
 
 func (e *openaiEncoder) keepAlive(dst []byte) []byte {
-	return e.close(e.choice(e.start(dst, sdk.Event{})), "")
+	return e.close(e.choice(e.opened(e, dst)), "")
 }
 
 // openaiKeepAlive is an empty chunk of the answer that a frame belongs to:
@@ -67,5 +65,5 @@ func openaiKeepAlive(sample []byte) []byte {
 }
 
 func (e *responsesEncoder) keepAlive(dst []byte) []byte {
-	return e.tail(e.head(e.start(dst, sdk.Event{}), "keepalive"))
+	return e.tail(e.head(e.opened(e, dst), "keepalive"))
 }

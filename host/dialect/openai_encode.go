@@ -1,64 +1,34 @@
 package dialect
 
 import (
-	"cmp"
 	"strconv"
 
 	"spillway/sdk"
 )
 
-func (openai) NewEncoder(o AnswerOptions) Encoder { return &openaiEncoder{o: o} }
+func (openai) NewEncoder(o AnswerOptions) Encoder {
+	return &openaiEncoder{encoding: encoding{o: o}}
+}
 
 type openaiEncoder struct {
-	o        AnswerOptions
-	id       string // of the answer
+	encoding
 	head     []byte // of every chunk, up to its choices
-	usage    sdk.Usage
-	open     sdk.BlockKind // 0: none
-	calls    int           // tool calls begun
-	argument bool          // a piece of the open call's arguments was written
-	ended    bool
+	calls    int    // tool calls begun
+	argument bool   // a piece of the open call's arguments was written
 }
 
-func (e *openaiEncoder) Encode(dst []byte, ev sdk.Event) []byte {
-	if e.ended {
-		return dst
-	}
-	switch ev.Kind {
-	case sdk.KindStart:
-		dst = e.start(dst, ev)
-	case sdk.KindUsage:
-		if ev.Usage != nil {
-			e.usage = e.usage.Merge(*ev.Usage)
-		}
-	case sdk.KindBlockStart:
-		dst = e.begin(dst, ev)
-	case sdk.KindTextDelta, sdk.KindReasoningDelta, sdk.KindToolCallDelta:
-		dst = e.delta(dst, ev)
-	case sdk.KindBlockEnd:
-		dst = e.end(dst)
-	case sdk.KindFinish:
-		if clean(ev) {
-			dst = e.finish(dst, ev.Finish)
-		}
-		e.ended = true
-	}
-	return dst
-}
+func (e *openaiEncoder) Encode(dst []byte, ev sdk.Event) []byte { return e.encode(e, dst, ev) }
 
 func (e *openaiEncoder) Sent() Sent { return Sent{} }
 
-// start writes the chunk with the role. A second start writes nothing.
-func (e *openaiEncoder) start(dst []byte, ev sdk.Event) []byte {
-	if e.head != nil {
-		return dst
-	}
-	e.id = answerID("chatcmpl-", ev.ID, e.o.ID)
+// start writes the chunk with the role.
+func (e *openaiEncoder) start(dst []byte) []byte {
+	e.id = answerID("chatcmpl-", e.id, e.o.ID)
 	h := appendString([]byte(`data: {"id":`), e.id)
 	h = append(h, `,"object":"chat.completion.chunk","created":`...)
 	h = strconv.AppendInt(h, e.o.Created, 10)
 	h = append(h, `,"model":`...)
-	h = appendString(h, cmp.Or(ev.Model, e.o.Model))
+	h = appendString(h, e.model)
 	e.head = append(h, `,"choices":[`...)
 	dst = append(e.choice(dst), `"role":"assistant","content":""`...)
 	return e.close(dst, "")
@@ -77,8 +47,6 @@ func (e *openaiEncoder) close(dst []byte, reason string) []byte {
 }
 
 func (e *openaiEncoder) begin(dst []byte, ev sdk.Event) []byte {
-	dst = e.end(e.start(dst, sdk.Event{}))
-	e.open = ev.Block
 	if ev.Block != sdk.BlockToolCall {
 		return dst
 	}
@@ -92,26 +60,17 @@ func (e *openaiEncoder) begin(dst []byte, ev sdk.Event) []byte {
 	return e.close(dst, "")
 }
 
-// delta writes a piece. A piece of a tool call without a start is left out: it
-// has no name.
-func (e *openaiEncoder) delta(dst []byte, ev sdk.Event) []byte {
-	block := blockOf(ev.Kind)
-	if ev.Text == "" || block == sdk.BlockToolCall && e.open != block {
-		return dst
-	}
-	if e.open != block {
-		dst = e.begin(dst, sdk.Event{Block: block})
-	}
+func (e *openaiEncoder) piece(dst []byte, text string) []byte {
 	dst = e.choice(dst)
-	switch block {
+	switch e.open {
 	case sdk.BlockToolCall:
-		return e.arguments(dst, ev.Text)
+		return e.arguments(dst, text)
 	case sdk.BlockReasoning:
 		dst = append(dst, `"reasoning_content":`...)
 	case sdk.BlockText:
 		dst = append(dst, `"content":`...)
 	}
-	return e.close(appendString(dst, ev.Text), "")
+	return e.close(appendString(dst, text), "")
 }
 
 func (e *openaiEncoder) arguments(dst []byte, piece string) []byte {
@@ -124,16 +83,14 @@ func (e *openaiEncoder) arguments(dst []byte, piece string) []byte {
 
 // end closes a block. Clients parse the arguments, so a call without any gets
 // an empty object.
-func (e *openaiEncoder) end(dst []byte) []byte {
+func (e *openaiEncoder) end(dst []byte, _ string) []byte {
 	if e.open == sdk.BlockToolCall && !e.argument {
 		dst = e.arguments(e.choice(dst), "{}")
 	}
-	e.open = 0
 	return dst
 }
 
 func (e *openaiEncoder) finish(dst []byte, f sdk.Finish) []byte {
-	dst = e.end(e.start(dst, sdk.Event{}))
 	dst = e.close(e.choice(dst), openaiFinishReason(f))
 	if e.o.IncludeUsage {
 		dst = append(append(dst, e.head...), `],"usage":`...)

@@ -1,7 +1,6 @@
 package dialect
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,48 +13,21 @@ import (
 // one that was cut. Real answers stay below a megabyte.
 const maxEncoded = 16 << 20
 
-func (responses) NewEncoder(o AnswerOptions) Encoder { return &responsesEncoder{o: o} }
+func (responses) NewEncoder(o AnswerOptions) Encoder {
+	return &responsesEncoder{encoding: encoding{o: o, limit: maxEncoded}}
+}
 
 // responsesEncoder writes one item for each block.
 type responsesEncoder struct {
-	o      AnswerOptions
+	encoding
 	answer responsesAnswer // as known so far
-	usage  sdk.Usage
-	next   int // number of the next frame
-	size   int // bytes of text so far
-	full   bool
-	ended  bool
-	open   bool
+	next   int             // number of the next frame
 	form   responsesForm
 	block  answerBlock // the open one, its text apart
 	text   strings.Builder
 }
 
-func (e *responsesEncoder) Encode(dst []byte, ev sdk.Event) []byte {
-	if e.ended {
-		return dst
-	}
-	switch ev.Kind {
-	case sdk.KindStart:
-		dst = e.start(dst, ev)
-	case sdk.KindUsage:
-		if ev.Usage != nil {
-			e.usage = e.usage.Merge(*ev.Usage)
-		}
-	case sdk.KindBlockStart:
-		dst = e.begin(dst, ev)
-	case sdk.KindTextDelta, sdk.KindReasoningDelta, sdk.KindToolCallDelta:
-		dst = e.delta(dst, ev)
-	case sdk.KindBlockEnd:
-		dst = e.end(dst)
-	case sdk.KindFinish:
-		if clean(ev) {
-			dst = e.finish(dst, ev.Finish)
-		}
-		e.ended = true
-	}
-	return dst
-}
+func (e *responsesEncoder) Encode(dst []byte, ev sdk.Event) []byte { return e.encode(e, dst, ev) }
 
 func (e *responsesEncoder) Sent() Sent { return Sent{ID: e.answer.ID, Next: e.next} }
 
@@ -70,13 +42,10 @@ func (e *responsesEncoder) head(dst []byte, event string) []byte {
 
 func (e *responsesEncoder) tail(dst []byte) []byte { return append(dst, "}\n\n"...) }
 
-// start writes the first two frames. A second start writes nothing.
-func (e *responsesEncoder) start(dst []byte, ev sdk.Event) []byte {
-	if e.next > 0 {
-		return dst
-	}
-	e.answer = newResponsesAnswer(answerID("resp_", ev.ID, e.o.ID), "in_progress")
-	e.answer.Created, e.answer.Model = e.o.Created, cmp.Or(ev.Model, e.o.Model)
+// start writes the first two frames.
+func (e *responsesEncoder) start(dst []byte) []byte {
+	e.answer = newResponsesAnswer(answerID("resp_", e.id, e.o.ID), "in_progress")
+	e.answer.Created, e.answer.Model = e.o.Created, e.model
 	return e.report(e.report(dst, "response.created"), "response.in_progress")
 }
 
@@ -86,10 +55,8 @@ func (e *responsesEncoder) report(dst []byte, event string) []byte {
 }
 
 func (e *responsesEncoder) begin(dst []byte, ev sdk.Event) []byte {
-	dst = e.end(e.start(dst, sdk.Event{}))
-	e.open = true
 	e.form = responsesFormOf(ev.Block, slices.Contains(e.o.Freeform, ev.Name))
-	e.block = answerBlock{kind: cmp.Or(ev.Block, sdk.BlockText), id: ev.ID, name: ev.Name}
+	e.block = answerBlock{kind: ev.Block, id: ev.ID, name: ev.Name}
 	if ev.Block == sdk.BlockToolCall {
 		e.block.id = callID("call_", ev.ID)
 	}
@@ -100,39 +67,24 @@ func (e *responsesEncoder) begin(dst []byte, ev sdk.Event) []byte {
 	return dst
 }
 
-// delta writes a piece. A piece of a call without a start is left out: it has no
-// name. What goes to a tool as plain text can be told only from the whole.
-func (e *responsesEncoder) delta(dst []byte, ev sdk.Event) []byte {
-	block := blockOf(ev.Kind)
-	if ev.Text == "" || block == sdk.BlockToolCall && (!e.open || e.block.kind != block) {
-		return dst
-	}
-	if e.size += len(ev.Text); e.size > maxEncoded {
-		e.full = true
-		return dst
-	}
-	if !e.open || e.block.kind != block {
-		dst = e.begin(dst, sdk.Event{Block: block})
-	}
-	e.text.WriteString(ev.Text)
+// piece writes a piece, or keeps it: what goes to a tool as plain text can be told
+// only from the whole.
+func (e *responsesEncoder) piece(dst []byte, text string) []byte {
+	e.text.WriteString(text)
 	if e.form.item == "custom_tool_call" {
 		return dst
 	}
-	return e.piece(dst, ev.Text)
+	return e.delta(dst, text)
 }
 
 // end closes a block. Clients parse the arguments, so a call without any gets
 // an empty object.
-func (e *responsesEncoder) end(dst []byte) []byte {
-	if !e.open {
-		return dst
-	}
-	e.open = false
+func (e *responsesEncoder) end(dst []byte, _ string) []byte {
 	written := e.form.item != "custom_tool_call" && e.text.Len() > 0
 	e.block.text = e.form.said(e.text.String())
 	e.text.Reset()
 	if e.block.kind == sdk.BlockToolCall && !written && e.block.text != "" {
-		dst = e.piece(dst, e.block.text)
+		dst = e.delta(dst, e.block.text)
 	}
 	dst = e.place(e.head(dst, e.form.pieces+".done"))
 	dst = append(append(append(dst, `,"`...), e.form.whole...), `":`...)
@@ -163,7 +115,7 @@ func (e *responsesEncoder) part(dst []byte, event, text string) []byte {
 	return e.tail(appendJSON(dst, e.form.partOf(text)))
 }
 
-func (e *responsesEncoder) piece(dst []byte, text string) []byte {
+func (e *responsesEncoder) delta(dst []byte, text string) []byte {
 	dst = append(e.place(e.head(dst, e.form.pieces+".delta")), `,"delta":`...)
 	return e.tail(appendString(dst, text))
 }
@@ -179,7 +131,6 @@ func (e *responsesEncoder) place(dst []byte) []byte {
 }
 
 func (e *responsesEncoder) finish(dst []byte, f sdk.Finish) []byte {
-	dst = e.end(e.start(dst, sdk.Event{}))
 	if e.full {
 		f = sdk.FinishMaxTokens
 	}
