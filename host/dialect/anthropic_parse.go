@@ -127,20 +127,7 @@ func (r *anthropicReader) message(v gjson.Result) {
 	r.say(role, parts)
 }
 
-// parts reads content: a string or a list of blocks.
-func (r *anthropicReader) parts(v gjson.Result) []sdk.Part {
-	if v.Type == gjson.String {
-		return []sdk.Part{sdk.TextPart(text(v))}
-	}
-	var parts []sdk.Part
-	elements(v, func(block gjson.Result) {
-		if p, ok := r.part(block); ok {
-			p.Cache = block.Get("cache_control").IsObject()
-			parts = append(parts, p)
-		}
-	})
-	return parts
-}
+func (r *anthropicReader) parts(v gjson.Result) []sdk.Part { return partsOf(v, r.part) }
 
 func (r *anthropicReader) part(v gjson.Result) (sdk.Part, bool) {
 	switch kind := text(v.Get("type")); kind {

@@ -85,7 +85,7 @@ func (r *openaiReader) message(v gjson.Result) {
 		case "role":
 			name = text(v)
 		case "content":
-			content = append(content, r.content(v)...)
+			content = append(content, r.parts(v)...)
 		case "refusal":
 			content = append(content, sdk.TextPart(text(v)))
 		case "reasoning_content", "reasoning":
@@ -140,20 +140,7 @@ func withoutEmptyText(parts []sdk.Part) []sdk.Part {
 	return kept
 }
 
-// content reads a string or a list of parts.
-func (r *openaiReader) content(v gjson.Result) []sdk.Part {
-	if v.Type == gjson.String {
-		return []sdk.Part{sdk.TextPart(text(v))}
-	}
-	var parts []sdk.Part
-	elements(v, func(part gjson.Result) {
-		if p, ok := r.part(part); ok {
-			p.Cache = part.Get("cache_control").IsObject()
-			parts = append(parts, p)
-		}
-	})
-	return parts
-}
+func (r *openaiReader) parts(v gjson.Result) []sdk.Part { return partsOf(v, r.part) }
 
 func (r *openaiReader) part(v gjson.Result) (sdk.Part, bool) {
 	switch kind := text(v.Get("type")); kind {

@@ -15,6 +15,21 @@ type promptReader struct {
 	dropped dropped
 }
 
+// partsOf reads content, a string or a list of what part reads.
+func partsOf(v gjson.Result, part func(gjson.Result) (sdk.Part, bool)) []sdk.Part {
+	if v.Type == gjson.String {
+		return []sdk.Part{sdk.TextPart(text(v))}
+	}
+	var parts []sdk.Part
+	elements(v, func(e gjson.Result) {
+		if p, ok := part(e); ok {
+			p.Cache = e.Get("cache_control").IsObject()
+			parts = append(parts, p)
+		}
+	})
+	return parts
+}
+
 // fields calls f for every member of v that has a value.
 func fields(v gjson.Result, f func(key string, val gjson.Result)) {
 	if !v.IsObject() {

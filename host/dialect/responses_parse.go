@@ -251,19 +251,7 @@ func responsesThought(v gjson.Result) string {
 	return ""
 }
 
-// parts reads content: a string or a list of parts.
-func (r *responsesReader) parts(v gjson.Result) []sdk.Part {
-	if v.Type == gjson.String {
-		return []sdk.Part{sdk.TextPart(text(v))}
-	}
-	var parts []sdk.Part
-	elements(v, func(part gjson.Result) {
-		if p, ok := r.part(part); ok {
-			parts = append(parts, p)
-		}
-	})
-	return parts
-}
+func (r *responsesReader) parts(v gjson.Result) []sdk.Part { return partsOf(v, r.part) }
 
 func (r *responsesReader) part(v gjson.Result) (sdk.Part, bool) {
 	switch kind := text(v.Get("type")); kind {
