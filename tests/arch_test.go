@@ -34,6 +34,7 @@ var edges = map[string]map[string]string{
 	},
 	"host/cli": {
 		"host":                 "it composes the runtime",
+		"host/agent/ledger":    "the command ledger",
 		"host/control":         "status and explain ask a running host",
 		"host/dialect/failure": "classify reads recorded answers",
 		"host/gateway":         "serve",
@@ -82,7 +83,11 @@ var edges = map[string]map[string]string{
 		"host/sqlite":       "how its file is opened",
 		"host/state/record": "it stores them",
 	},
-	"host/story": {"host/state/record": "it tells them"},
+	"host/story": {
+		"host/agent/ledger": "it tells what became of tool calls",
+		"host/agent/tool":   "their results",
+		"host/state/record": "it tells them",
+	},
 	"host/telemetry": {
 		"host/profile":      "a collector's headers are secrets",
 		"host/state/record": "spans are made of them",

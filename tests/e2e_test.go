@@ -46,6 +46,7 @@ func TestScripts(t *testing.T) {
 			"sim":       simulate,
 			"start":     start,
 			"term":      term,
+			"toolcall":  toolCall,
 			"waitfor":   waitFor,
 		},
 		RequireUniqueNames: true,

@@ -56,6 +56,9 @@ const (
 	StaysUnknown Verdict = "unknown"      // nobody can tell, and the model is told so
 )
 
+// Verdicts are all of them.
+func Verdicts() []Verdict { return []Verdict{Happened, NotHappened, StaysUnknown} }
+
 // Settlement is a person's word on an unknown call.
 type Settlement struct {
 	Verdict Verdict   `json:"verdict"`

@@ -165,10 +165,10 @@ type Filter struct {
 	Limit   int    // 0: 100
 }
 
-const (
-	defaultList = 100
-	maxList     = 10_000
-)
+// MaxList is how many calls List returns at most, whatever its limit.
+const MaxList = 10_000
+
+const defaultList = 100
 
 // List returns calls, first those that need a person, and newest first.
 func (l *Ledger) List(ctx context.Context, f Filter) ([]Entry, error) {
@@ -191,7 +191,7 @@ func (l *Ledger) List(ctx context.Context, f Filter) ([]Entry, error) {
 	if f.Limit == 0 {
 		f.Limit = defaultList
 	}
-	args = append(args, min(f.Limit, maxList))
+	args = append(args, min(f.Limit, MaxList))
 	return read(ctx, l.db, "WHERE "+strings.Join(where, " AND ")+
 		" ORDER BY state = 'unknown' AND effect = 'write' AND verdict <> 'unknown' DESC, planned DESC, rowid DESC LIMIT ?", args...)
 }
