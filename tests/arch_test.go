@@ -94,6 +94,7 @@ var edges = map[string]map[string]string{
 	},
 	"host/web": {
 		"host":              "it shows what runs, and gives it orders",
+		"host/profile":      "what settings are changed and where they are",
 		"host/state":        "which requests are asked for",
 		"host/state/record": "it draws requests",
 		"host/story":        "what people read of them",

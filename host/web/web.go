@@ -63,6 +63,8 @@ func New(o Options) *Handler {
 	h.mux.HandleFunc("GET /api/requests", h.requests)
 	h.mux.HandleFunc("GET /api/requests/{id}", h.request)
 	h.mux.HandleFunc("POST /api/orders", h.order)
+	h.mux.HandleFunc("GET /api/settings", h.settings)
+	h.mux.HandleFunc("PUT /api/settings/{id}", h.saveSettings)
 	h.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusNotFound, "no such resource: "+r.Method+" "+r.URL.Path)
 	})

@@ -3,9 +3,10 @@ import { lang } from './i18n.js';
 
 // ApiError is a refusal, in the server's words.
 export class ApiError extends Error {
-  constructor(status, message) {
+  constructor(status, message, detail = {}) {
     super(message);
     this.status = status; // 0: nobody answered
+    this.detail = detail; // what else the server says of it
   }
 }
 
@@ -40,7 +41,7 @@ async function call(method, path, body, headers) {
   if (response.ok) return json;
   // Whoever needs the token is asked for it, whatever the view was about.
   if (response.status === 401) document.dispatchEvent(new Event('loginneeded'));
-  throw new ApiError(response.status, json?.error?.message ?? `${response.status} ${response.statusText}`);
+  throw new ApiError(response.status, json?.error?.message ?? `${response.status} ${response.statusText}`, json?.error);
 }
 
 function parsed(text) {
