@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"spillway/host/llm"
 	"spillway/host/profile"
@@ -79,6 +80,9 @@ func (r *Runtime) build(ctx context.Context, p *profile.Profile, before *Graph) 
 	if r.opts.terminal != nil {
 		terminal = r.opts.terminal
 	}
+	if h := r.opts.Rehearsal; h != nil && h.Faster > 1 {
+		terminal = hurried{terminal, time.Duration(h.Faster)}
+	}
 	g.waterfall = llm.New(r.log, terminal, listeners...)
 	b.changed = before == nil || !slices.EqualFunc(g.units, before.units, func(a, b *unit) bool { return a == b })
 	return b, nil
@@ -126,9 +130,13 @@ func (b *builder) unit(ctx context.Context, e profile.Entry) *unit {
 		case kindGateway:
 			u.gateway, u.err = readGateway(e)
 		case kindTelemetry:
-			u.exporter, u.err = openExporter(e, b.runtime.log)
+			if b.runtime.opts.Rehearsal == nil {
+				u.exporter, u.err = openExporter(e, b.runtime.log)
+			} else {
+				u.err = validate(e, telemetrySchema)
+			}
 		case kindStore:
-			if _, u.err = readRedis(b.runtime.opts.Dir, e); u.err == nil && !bytes.Equal(u.config, b.runtime.shared) {
+			if _, u.err = readRedis(b.runtime.opts.Dir, e); u.err == nil && b.runtime.opts.Rehearsal == nil && !bytes.Equal(u.config, b.runtime.shared) {
 				u.err = errStore
 			}
 			u.store = u.err == nil

@@ -23,7 +23,7 @@ func (c *checker) provider(ctx context.Context, e profile.Entry) bool {
 		return false
 	}
 	var err error
-	if e.Name == "provider-sim" {
+	if e.Name == moduleSim {
 		err = c.script(e)
 	} else {
 		// A missing key must not hide what else is wrong.
@@ -35,7 +35,7 @@ func (c *checker) provider(ctx context.Context, e profile.Entry) bool {
 		c.misfit(e, err)
 		return false
 	}
-	if e.Name == "provider-sim" {
+	if e.Name == moduleSim {
 		return true
 	}
 	if _, _, err = c.builder.provider(ctx, e); err != nil { // it has no key
@@ -80,7 +80,7 @@ func (c *checker) vendor(e profile.Entry) bool {
 		}
 	}
 	_, known := c.builder.vendors[name]
-	if known || config.BaseURL != "" || config.Endpoints != nil || e.Name == "provider-sim" {
+	if known || config.BaseURL != "" || config.Endpoints != nil || e.Name == moduleSim {
 		return true
 	}
 	all := slices.Sorted(maps.Keys(c.builder.vendors))
@@ -151,6 +151,9 @@ func (c *checker) plugin(ctx context.Context, e profile.Entry) {
 // that begins with one.
 const providerMark = "x-provider"
 
+// UnknownProvider is the message of the warning that a route names nobody.
+const UnknownProvider = "unknown provider"
+
 // routes warns of providers that are none of the profile's.
 func (c *checker) routes(e profile.Entry, schema []byte) {
 	if !c.whole {
@@ -166,7 +169,7 @@ func (c *checker) routes(e profile.Entry, schema []byte) {
 			continue
 		}
 		c.add(finding(SeverityWarning, e.ID, m.Pos, sdk.Fault{
-			Path: m.Path, Value: m.Shown, Message: "unknown provider", Allowed: strings.Join(c.providers, ", "),
+			Path: m.Path, Value: m.Shown, Message: UnknownProvider, Allowed: strings.Join(c.providers, ", "),
 		}, profile.Nearest(name, c.providers)...))
 	}
 }

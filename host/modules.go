@@ -26,9 +26,12 @@ import (
 // and those of services.go, gatewayrow.go, telemetryrow.go, agentrow.go and
 // toolsrow.go.
 var (
-	providerModules = []string{"provider", "provider-anthropic", "provider-openai", "provider-responses", "provider-sim"}
+	providerModules = []string{"provider", "provider-anthropic", "provider-openai", "provider-responses", moduleSim}
 	modules         = slices.Concat(providerModules, []string{moduleAliases, moduleGateway, moduleTelemetry, moduleRedis, moduleAgent}, toolModules)
 )
+
+// moduleSim is the simulated vendor.
+const moduleSim = "provider-sim"
 
 // kindOf is what an entry of a module is.
 func kindOf(module string) string {
@@ -146,10 +149,15 @@ func (b *builder) provider(ctx context.Context, e profile.Entry) (*provider.Prov
 		}
 	}
 	var s *sim.Server
-	if e.Name == "provider-sim" {
+	switch {
+	case b.runtime.opts.Rehearsal != nil:
+		err = b.standIn(e.Name, e.ID, c, &o)
+	case e.Name == moduleSim:
 		s, err = simulate(ctx, e.ID, c, &o)
-	} else if err = endpoints(e.Name, c, &o); err == nil {
-		o.Keys, err = b.keys(e, c, o.Vendor)
+	default:
+		if err = endpoints(e.Name, c, &o); err == nil {
+			o.Keys, err = b.keys(e, c, o.Vendor)
+		}
 	}
 	if err != nil {
 		return nil, nil, err
@@ -191,12 +199,7 @@ var errNoKey = errors.New("no key")
 
 // keys are the configured ones, else those of the vendor's usual variables.
 func (b *builder) keys(e profile.Entry, c providerConfig, v provider.Vendor) ([]profile.Secret, error) {
-	keys := c.Keys
-	if c.Key != "" {
-		keys = append([]profile.Secret{c.Key}, keys...)
-	}
-	keys = slices.DeleteFunc(keys, func(k profile.Secret) bool { return k == "" })
-	if len(keys) > 0 {
+	if keys := c.allKeys(); len(keys) > 0 {
 		return keys, nil
 	}
 	if v.Passthrough() {

@@ -37,6 +37,8 @@ type Options struct {
 	Watch bool
 	// Memory keeps what is learned in memory, for what nobody comes back to.
 	Memory bool
+	// Rehearsal, if set, puts others in the place of the profile's vendors.
+	Rehearsal *Rehearsal
 
 	terminal llm.Terminal // in the place of the vendors, for a dry run
 }
@@ -105,8 +107,10 @@ func (r *Runtime) open(ctx context.Context) error {
 		return err
 	}
 	options := state.Options{Log: r.log}
-	options.Redis, r.shared = r.opts.shared(composed)
-	if r.opts.Memory {
+	if r.opts.Rehearsal == nil {
+		options.Redis, r.shared = r.opts.shared(composed)
+	}
+	if r.opts.Memory || r.opts.Rehearsal != nil {
 		r.store = state.NewMemory(options)
 	} else if r.store, err = openState(r.opts.Dir, options); err != nil {
 		return err

@@ -37,6 +37,7 @@ var edges = map[string]map[string]string{
 		"host/agent/ledger":    "the command ledger",
 		"host/control":         "status and explain ask a running host",
 		"host/dialect/failure": "classify reads recorded answers",
+		"host/drill":           "the command drill",
 		"host/gateway":         "serve",
 		"host/llm":             "run makes a call of a prompt",
 		"host/profile":         "config dump, and where profiles are",
@@ -57,6 +58,15 @@ var edges = map[string]map[string]string{
 	"host/dialect":             {"host/sse": "encoders write frames"},
 	"host/dialect/dialecttest": {"host/sse": "it reads a client's stream"},
 	"host/dialect/grammar":     {"host/sse": "it reads what a client is sent"},
+	"host/drill": {
+		"host":              "it runs the profile",
+		"host/gateway":      "with which status an error is told",
+		"host/llm":          "it makes a call of a prompt",
+		"host/profile":      "it reads which routes are listed, and where",
+		"host/sim":          "the vendors that take the real ones' places",
+		"host/state/record": "who was asked, and what it moved",
+		"host/story":        "the reader's language, and reasons in words",
+	},
 	"host/gateway": {
 		"host":                 "it makes the calls",
 		"host/dialect":         "requests and answers are in one",

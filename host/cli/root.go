@@ -113,7 +113,8 @@ Exit codes: 0 done; 1 it failed; 2 the command, the profile or a file is wrong.`
 	f.StringVar(&a.logLevel, "log-level", "warn", "debug, info, warn or error")
 	root.AddCommand(
 		a.demoCommand(), a.initCommand(), a.runCommand(), a.serveCommand(), a.statusCommand(), a.explainCommand(),
-		a.classifyCommand(), a.configCommand(), a.pluginCommand(), a.simCommand(), a.dryRunCommand(), a.ledgerCommand(),
+		a.classifyCommand(), a.configCommand(), a.pluginCommand(), a.simCommand(), a.dryRunCommand(),
+		a.ledgerCommand(), a.drillCommand(),
 	)
 	root.AddCommand(a.operatorCommands()...)
 	for _, c := range root.Commands() {

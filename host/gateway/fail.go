@@ -29,7 +29,7 @@ func (x *exchange) fail(f *sdk.Failure) {
 		// Agents read these texts and act on them, so they get the vendor's own.
 		h.Set("X-Should-Retry", "false")
 		if own == nil {
-			x.send(callerStatus(f, f.Status), x.dialect.ErrorBody(f, x.id))
+			x.send(Status(f), x.dialect.ErrorBody(f, x.id))
 			return
 		}
 		h.Set("Content-Type", own.Type)
@@ -40,8 +40,17 @@ func (x *exchange) fail(f *sdk.Failure) {
 		if !useful || wait > longWait {
 			h.Set("X-Should-Retry", "false")
 		}
-		x.send(http.StatusServiceUnavailable, x.dialect.ErrorBody(x.told(f), x.id))
+		x.send(Status(f), x.dialect.ErrorBody(x.told(f), x.id))
 	}
+}
+
+// Status is the status with which a failed request is answered, if nothing of it
+// was given away and no vendor's own answer is passed on.
+func Status(f *sdk.Failure) int {
+	if f.Class() == sdk.ClassCaller && f.Code != sdk.CodeAborted { // given up by a plugin: not the caller's fault
+		return callerStatus(f, f.Status)
+	}
+	return http.StatusServiceUnavailable
 }
 
 // statusClientClosed is what access logs call a request whose client left.

@@ -100,6 +100,11 @@ var causes = []reason{
 	{"failover.wants", "it names a budget or a contract that is not in the settings", "它指定的预算或契约不在设置里"},
 }
 
+// Skipped is why a candidate was passed over, in words.
+func Skipped(reason string, l Language) string {
+	return Options{Language: l}.words().skipped(reason)
+}
+
 // skipped is why a candidate was passed over, in words. Some plugin may give a
 // code.
 func (w *lexicon) skipped(s string) string {

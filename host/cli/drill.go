@@ -1,0 +1,135 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"spillway/host/drill"
+	"spillway/host/story"
+)
+
+func (a *app) drillCommand() *cobra.Command {
+	var o drill.Options
+	var list, real bool
+	c := &cobra.Command{
+		Use:   "drill",
+		Short: "Rehearse failures of this profile against simulated vendors",
+		Long: `Rehearse failures of the profile: its own entries, plugins, lists and settings run,
+and simulated vendors on this machine take the places of its own. Each route fails
+in each way, one at a time, and for each there is a verdict: what a user would have
+seen. No key is used, nothing is sent to a vendor, nothing is learned or stored. A
+provider without a key is rehearsed all the same.
+
+"alone" marks a request that had nobody left to take over and ended in a clean error,
+as it should. A route that can never serve is named with its place and counts as
+failed. Limits on silence and waits are cut to a fifth, unless --real-time is given.
+
+The last line is "drill: N passed, M failed".
+
+Exit codes: 0 none failed; 1 some did; 2 the command is wrong.`,
+		Example: `  spillway drill
+  spillway drill --only usage-limit --only silent --route anthropic
+  spillway drill --json`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if list {
+				return a.listScenarios()
+			}
+			if o.Faster = drill.DefaultFaster; real {
+				o.Faster = 1
+			}
+			return a.drill(c.Context(), o)
+		},
+	}
+	f := c.Flags()
+	f.StringArrayVar(&o.Only, "only", nil, "rehearse this `SCENARIO` only, may be repeated")
+	f.StringArrayVar(&o.Routes, "route", nil, "let this `ROUTE` fail only, provider/model or a provider, may be repeated")
+	f.BoolVar(&real, "real-time", false, "keep limits and waits as long as they are")
+	f.BoolVar(&list, "list", false, "list the scenarios and rehearse nothing")
+	a.jsonFlag(c, "the verdicts")
+	return c
+}
+
+func (a *app) listScenarios() error {
+	all := drill.Scenarios()
+	if a.asJSON {
+		return a.printJSON(all)
+	}
+	for _, s := range all {
+		about := s.About
+		if story.LanguageOf(a.env) == story.Chinese {
+			about = s.Chinese
+		}
+		if _, err := fmt.Fprintf(a.stdout, "%-16s %s\n", s.Name, about); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *app) drill(ctx context.Context, o drill.Options) error {
+	var err error
+	if o.Host, err = a.options(); err != nil {
+		return err
+	}
+	progress := newLiveLine(a.stderr)
+	o.Progress = func(done, total int, v drill.Verdict) {
+		progress.show(done == total || done%progressEvery == 0, drill.Progress(done, total, v, story.LanguageOf(a.env)))
+	}
+	r, err := drill.Run(ctx, o)
+	progress.clear()
+	if _, usage := errors.AsType[drill.UsageError](err); usage {
+		return usageError{fmt.Errorf("drill: %w", err)}
+	}
+	if err != nil {
+		return err
+	}
+	if a.asJSON {
+		err = a.printJSON(r)
+	} else {
+		err = r.Write(a.stdout, a.telling(a.stdout))
+	}
+	if err == nil && r.Failed > 0 {
+		return quietError{errors.New("the drill has failed")}
+	}
+	return err
+}
+
+// progressEvery is how many steps pass between two lines of progress where no
+// terminal shows each.
+const progressEvery = 20
+
+// liveLine is a line that is written over on a terminal. Elsewhere some of its
+// states are lines.
+type liveLine struct {
+	w    io.Writer
+	live bool
+}
+
+func newLiveLine(w io.Writer) *liveLine {
+	f, ok := w.(*os.File)
+	return &liveLine{w: w, live: ok && term.IsTerminal(int(f.Fd()))}
+}
+
+// show shows a state; one that is not due is for terminals only.
+func (l *liveLine) show(due bool, text string) {
+	switch {
+	case l.live:
+		fmt.Fprintf(l.w, "\r\x1b[K%s", text)
+	case due:
+		fmt.Fprintln(l.w, text)
+	}
+}
+
+// clear takes the line away.
+func (l *liveLine) clear() {
+	if l.live {
+		fmt.Fprint(l.w, "\r\x1b[K")
+	}
+}

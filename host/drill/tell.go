@@ -1,0 +1,85 @@
+package drill
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"spillway/host/story"
+)
+
+// Write tells a report to people. Its last line is "drill: N passed, M failed" in
+// every language.
+func (r *Report) Write(w io.Writer, o story.Options) error {
+	l := wordsOf(o.Language)
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	line(l.profile, r.Profile)
+	line("%s", l.vendors)
+	if r.Faster > 1 {
+		line(l.faster, r.Faster)
+	}
+	for _, a := range r.Absent {
+		line(l.absent, a.Provider, plain(a.Why))
+	}
+	if len(r.Broken) > 0 {
+		line("\n%s", l.heading)
+	}
+	for _, broken := range r.Broken {
+		line("  %s  %s", l.failed, broken.in(l))
+	}
+	var before *Verdict
+	for i, v := range r.Verdicts {
+		if before == nil || before.Route != v.Route || before.Head != v.Head || before.Alias != v.Alias {
+			r.heading(line, l, v)
+		}
+		before = &r.Verdicts[i]
+		mark := l.ok
+		switch {
+		case len(v.Faults) > 0:
+			mark = l.failed
+		case v.Nobody && v.Saw == SawError:
+			mark = l.alone
+		}
+		line("  %-5s  %-15s  %s", mark, v.Scenario, v.seen(l))
+		for _, f := range v.Faults {
+			line("         %s", f.in(l))
+		}
+	}
+	if len(r.Notes) > 0 {
+		line("")
+	}
+	for _, n := range r.Notes {
+		line("%s: %s", l.note, n.in(l))
+	}
+	line("drill: %d passed, %d failed", r.Passed, r.Failed)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// heading is above the verdicts on one route.
+func (r *Report) heading(line func(string, ...any), l *lexicon, v Verdict) {
+	i := slices.IndexFunc(r.Lines, func(x Line) bool { return x.Alias == v.Alias && x.to.Route == v.Head })
+	routes := []string{v.Route.String()}
+	if i >= 0 {
+		routes = routes[:0]
+		for _, route := range r.Lines[i].Routes {
+			routes = append(routes, route.String())
+		}
+	}
+	line("")
+	if v.Alias != "" {
+		line(l.alias, v.Alias, strings.Join(routes, " > "))
+	} else {
+		line("%s", strings.Join(routes, " > "))
+	}
+	if len(routes) > 0 && routes[0] != v.Route.String() {
+		line(l.after, v.Route)
+	}
+}
+
+// Progress tells how far a rehearsal is, v being the last that has ended.
+func Progress(done, total int, v Verdict, l story.Language) string {
+	return fmt.Sprintf(wordsOf(l).progress, done, total) + "  " + v.Route.String() + "  " + v.Scenario
+}
