@@ -32,15 +32,16 @@ func (a *app) serveCommand() *cobra.Command {
 		Short: "Serve the vendors' APIs on this machine",
 		Long: `Serve the vendors' own APIs: POST /v1/messages, POST /v1/chat/completions,
 POST /v1/responses, GET /v1/models. Point a client's base URL here and it
-survives what its vendor does. GET /metrics is for a Prometheus; at the log level
-info each call leaves a line.
+survives what its vendor does. A browser finds a page at /: what runs, each request,
+orders. GET /metrics is for a Prometheus; at the log level info each call leaves a
+line.
 
 Several may serve one profile: what one learns of a vendor the others know within
 a second.
 
 Prints "listening on http://…" when it is ready. SIGTERM and Ctrl-C let answers
 under way end (` + drainTime.String() + ` at most), then it exits with 0. Addresses other than
-loopback need a token in ` + tokenVariable + `.`,
+loopback need a token in ` + tokenVariable + `, which the page asks for, too.`,
 		Example: `  spillway serve
   ANTHROPIC_BASE_URL=http://127.0.0.1:8790 claude`,
 		RunE: func(c *cobra.Command, _ []string) error { return a.serve(c.Context(), listen) },

@@ -23,6 +23,12 @@ func Target(t sdk.TargetStatus, o Options) TargetWords {
 	return TargetWords{Scope: safe(b.words.scope(t.Scope)), State: safe(state), Why: safe(b.why(t))}
 }
 
+// State is a circuit's state in words.
+func State(s sdk.CircuitState, o Options) string {
+	says, _ := o.words().state(s)
+	return safe(says)
+}
+
 // Verb is what an order in force means, in words.
 func Verb(v sdk.Verb, o Options) string { return safe(o.words().verb(v)) }
 

@@ -12,23 +12,25 @@ import (
 // TestRequests: a request that two vendors failed stands in the list as it ends, can
 // be found, and is drawn and told.
 func TestRequests(t *testing.T) {
-	s, _ := serve(t, map[string]string{"anthropic": "quota", "kimi-coding": "ban"})
+	s, _ := serve(t, map[string]string{"anthropic": "quota after=150ms", "kimi-coding": "ban after=80ms", "deepseek": "ok after=200ms gap=15ms"})
 	p := open(t, s, "#requests", look{})
 	p.wait(`document.querySelector('.requests')`)
 	id := ask(t, s)
 	row := fmt.Sprintf(`document.querySelector('.requests a[href="#requests/%s"]')`, id)
 	p.wait(row)
-	for range 6 {
-		ask(t, s)
-	}
-	p.wait(`document.querySelectorAll('.requests li').length === 7`)
+	ask(t, s)
+	ask(t, s, "X-Spillway-Strict: true")
+	p.wait(`document.querySelectorAll('.requests li').length === 3 && document.querySelector('.requests li.bad')`)
 	p.axe()
 	p.shot("requests-full-wide")
 
-	p.do(chromedp.SetValue(chromedp.CSS("#filter-outcome"), "failed_clean"))
-	eval[chromedp.Void](p, `document.querySelector('#filter-outcome').dispatchEvent(new Event('change', {bubbles: true}))`)
-	p.wait(`location.hash === '#requests?outcome=failed_clean' && document.querySelectorAll('.requests li').length === 0`)
-	eval[chromedp.Void](p, fmt.Sprintf(`location.hash = '#requests?text=%s'`, id[4:12]))
+	p.do(chromedp.Focus(chromedp.CSS("#filter-outcome")))
+	p.press("f") // "failed"
+	p.wait(`location.hash === '#requests?outcome=failed_clean' && document.querySelectorAll('.requests li').length === 1`)
+	if where := eval[string](p, `document.activeElement.id`); where != "filter-outcome" {
+		t.Errorf("after a filter has changed the focus is on %q", where)
+	}
+	eval[chromedp.Void](p, fmt.Sprintf(`void (location.hash = '#requests?text=%s')`, id[4:12]))
 	p.wait(`document.querySelectorAll('.requests li').length === 1 && ` + row)
 
 	p.do(chromedp.Click(chromedp.CSS(".requests a")))
@@ -57,7 +59,7 @@ func TestChinese(t *testing.T) {
 	p.do(chromedp.Click(chromedp.CSS("#language")))
 	p.wait(`document.documentElement.lang === 'zh-CN' && document.querySelector('.step[data-vendor=anthropic]')?.innerText.includes('额度用完')`)
 	text := eval[string](p, `document.body.innerText`)
-	for _, want := range []string{"状态", "请求", "已暂停", "设置", "插件"} {
+	for _, want := range []string{"状态", "请求", "暂停", "设置", "插件"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing on the page:\n%s", want, text)
 		}

@@ -15,10 +15,20 @@ import (
 )
 
 // ask makes a streamed call and returns its request's id.
-func ask(t *testing.T, s *rig.Server) (id string) {
+// header is "Name: value" lines.
+func ask(t *testing.T, s *rig.Server, header ...string) (id string) {
 	t.Helper()
 	body := `{"model":"auto","max_tokens":99,"stream":true,"messages":[{"role":"user","content":"What does a spillway do?"}]}`
-	resp, err := http.Post(s.URL+"/v1/messages", "application/json", strings.NewReader(body))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/v1/messages", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	for _, line := range header {
+		name, value, _ := strings.Cut(line, ": ")
+		req.Header.Set(name, value)
+	}
+	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}

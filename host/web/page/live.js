@@ -5,6 +5,7 @@ import * as time from './time.js';
 
 let source = null;
 let retry = 0;
+let pause = 0; // ms before the next try; grows while they fail
 let latest = null;
 
 function tell(name, detail) {
@@ -23,14 +24,17 @@ export function open() {
   if (document.hidden) return;
   const mine = new EventSource(`api/events?${how()}`);
   source = mine;
-  mine.addEventListener('open', () => tell('connection', true));
+  mine.addEventListener('open', () => {
+    pause = 0;
+    tell('connection', true);
+  });
   mine.addEventListener('status', (e) => take(JSON.parse(e.data)));
   mine.addEventListener('request', (e) => tell('request', JSON.parse(e.data)));
   mine.addEventListener('error', () => {
     if (mine !== source) return;
     close();
     tell('connection', false);
-    retry = setTimeout(again, 2000);
+    later();
   });
 }
 
@@ -40,8 +44,13 @@ async function again() {
     take(await get('api/status'));
     open();
   } catch (error) {
-    if (error.status !== 401) retry = setTimeout(again, 2000);
+    if (error.status !== 401) later();
   }
+}
+
+function later() {
+  retry = setTimeout(again, pause);
+  pause = Math.min(Math.max(pause * 2, 250), 5000);
 }
 
 function take(message) {

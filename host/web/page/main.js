@@ -85,7 +85,8 @@ skip.addEventListener('click', (event) => {
 });
 window.addEventListener('hashchange', () => {
   draw();
-  main.focus();
+  main.focus({ preventScroll: true });
+  window.scrollTo(0, 0);
 });
 document.addEventListener('languagechange', () => {
   draw();

@@ -11,14 +11,14 @@ const lasting = [0, 900, 3600, 4 * 3600, 24 * 3600, 7 * 24 * 3600]; // seconds; 
 const maxNote = 200;
 
 // ordersButton opens the orders for a target. name, if given, stands on it.
-export function ordersButton(standing, verbs, name) {
+export function ordersButton(standing, name = '⋯') {
   return h('button', {
     type: 'button',
     class: 'quiet orders',
     'data-key': `orders ${standing.target}`,
     'aria-label': t('order.for', { target: standing.target }),
     onclick: () => choose(standing),
-  }, name ?? '⋯');
+  }, name);
 }
 
 // choose lets the person choose what to order, and does it.
@@ -77,12 +77,12 @@ function inverse({ verb, target }, before) {
 }
 
 // policies are the rules that a person can switch off.
-export function policies(m, verbs) {
+export function policies(m, { verbs }) {
   return h('section', { class: 'card', 'aria-labelledby': 'policies' }, h('h2', { id: 'policies' }, t('policies.title')),
     h('ul', { class: 'policies' }, ['fallback', 'failover', 'retry', 'wait', 'canary'].map((name) => {
       const target = `policy:${name}`;
       const order = m.orders.get(target);
       const look = order ? { sign: 'off', tone: 'off', word: verbs.disable, until: order.until } : { sign: 'ok', tone: 'good', word: t('state.on') };
-      return h('li', { class: 'line' }, h('span', {}, t(`policy.${name}`)), pill(look), ordersButton({ target, order }, verbs));
+      return h('li', { class: 'line' }, h('span', {}, t(`policy.${name}`)), pill(look), ordersButton({ target, order }));
     })));
 }

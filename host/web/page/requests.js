@@ -14,32 +14,44 @@ export const view = {
 
 const outcomes = ['ok', 'ok_after_retry', 'ok_after_failover', 'ok_after_fallback', 'failed_clean', 'failed_midstream', 'cancelled'];
 const signs = { good: 'ok', open: 'trial', bad: 'off' };
+
+// sign is how a request's outcome looks; one that took another way has a sign of its own.
+function sign({ tone, outcome }) {
+  return outcome === 'ok_after_failover' || outcome === 'ok_after_fallback' ? 'detour' : signs[tone];
+}
+
 const spans = [900, 3600, 86400, 7 * 86400];
+const maxSuggested = 20; // models of a vendor
 const freshen = 1000; // ms; how often the list is read again while requests end
+
+const filterable = ['outcome', 'route', 'last', 'text', 'conversation'];
+let asked = ''; // the query of the list that was shown last, for the way back
 
 // list shows the requests that the query wants: outcome, route, text, conversation, and
 // last, in seconds.
 function list(main, query) {
-  const rows = new Map();
-  let next = null;
-  let closed = false;
+  let wanted = query;
+  let rows = new Map();
+  let next = null; // from where "older" goes on, '' if there are none, null before the first answer
+  let turn = 0; // rises when the filters change: answers to older questions are dropped
   const found = h('ol', { class: 'requests' });
   const older = h('button', { type: 'button', hidden: true, onclick: () => load(next) }, t('requests.older'));
   const count = h('p', { class: 'soft', role: 'status' });
   const trouble = h('p', { class: 'note', role: 'alert', hidden: true });
 
   async function load(before) {
-    const asked = Object.fromEntries(['outcome', 'route', 'text', 'conversation'].map((k) => [k, query.get(k)]).filter(([, v]) => v));
-    if (query.get('last')) asked.since = new Date(time.now() - query.get('last') * 1000).toISOString();
-    if (before) asked.before = before;
+    const mine = turn;
+    const question = Object.fromEntries([...wanted].filter(([k]) => filterable.includes(k) && k !== 'last'));
+    if (wanted.get('last')) question.since = new Date(time.now() - wanted.get('last') * 1000).toISOString();
+    if (before) question.before = before;
     try {
-      const answer = await get('api/requests', asked);
-      if (closed) return;
+      const answer = await get('api/requests', question);
+      if (mine !== turn) return;
       trouble.hidden = true;
       for (const r of answer.requests) rows.set(r.id, r);
-      // What is read again at the top does not move where "older" goes on.
-      if (before || next === null) next = answer.next ?? '';
+      if (before || next === null) next = answer.next ?? ''; // reading the top again does not move it
     } catch (error) {
+      if (mine !== turn) return;
       trouble.textContent = error.message;
       trouble.hidden = false;
     }
@@ -49,8 +61,20 @@ function list(main, query) {
     count.textContent = sorted.length > 0 ? t('requests.count', { n: sorted.length }) : t('requests.none');
   }
 
-  put(main, h('div', { class: 'head' }, h('h1', {}, t('nav.requests')), count), filters(query), trouble, found, older);
-  load();
+  function want(changed) {
+    wanted = changed;
+    asked = `${wanted.size > 0 ? '?' : ''}${wanted}`;
+    turn++;
+    rows = new Map();
+    next = null;
+    load();
+  }
+
+  put(main, h('div', { class: 'head' }, h('h1', {}, t('nav.requests')), count), filters(query, (changed) => {
+    want(changed);
+    history.replaceState(null, '', `#requests${asked}`);
+  }), trouble, found, older);
+  want(query);
   let due = 0;
   const fresh = () => {
     due ||= setTimeout(() => {
@@ -60,16 +84,16 @@ function list(main, query) {
   };
   document.addEventListener('request', fresh);
   return () => {
-    closed = true;
+    turn++;
     clearTimeout(due);
     document.removeEventListener('request', fresh);
   };
 }
 
-// filters is the form; a change changes the hash, and so what can be shared.
-function filters(query) {
+// filters is the form; changed hears what is wanted, without what is left empty.
+function filters(query, changed) {
   const providers = live.view()?.status.providers ?? [];
-  const routes = providers.flatMap((p) => [p.name, ...(p.models ?? []).slice(0, 20).map((m) => `${p.name}/${m.id}`)]);
+  const routes = providers.flatMap((p) => [p.name, ...(p.models ?? []).slice(0, maxSuggested).map((m) => `${p.name}/${m.id}`)]);
   const option = (name, value, text) => h('option', { value, selected: (query.get(name) ?? '') === String(value) }, text);
   const field = (name, control) => h('div', {}, h('label', { for: `filter-${name}` }, t(`filter.${name}`)), control);
   const input = (name, attributes) => h('input', { id: `filter-${name}`, name, value: query.get(name), autocomplete: 'off', spellcheck: 'false', ...attributes });
@@ -79,24 +103,22 @@ function filters(query) {
     field('last', h('select', { id: 'filter-last', name: 'last' }, option('last', '', t('filter.any')), spans.map((s) => option('last', s, time.span(s * 1000))))),
     field('text', input('text', { placeholder: 'req_' })),
     field('conversation', input('conversation')));
-  const apply = (event) => {
-    event.preventDefault();
-    const wanted = new URLSearchParams([...new FormData(form)].filter(([, v]) => v));
-    const focused = document.activeElement?.id;
-    location.hash = wanted.size > 0 ? `requests?${wanted}` : 'requests';
-    // The view is opened anew, and the person goes on where they were.
-    if (focused) window.addEventListener('hashchange', () => document.getElementById(focused)?.focus(), { once: true });
-  };
+  const apply = () => changed(new URLSearchParams([...new FormData(form)].map(([k, v]) => [k, v.trim()]).filter(([, v]) => v)));
   form.addEventListener('change', apply);
-  form.addEventListener('submit', apply);
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    apply();
+  });
   return form;
 }
 
 function row(r) {
   return h('li', { class: r.tone }, h('a', { href: `#requests/${encodeURIComponent(r.id)}`, 'data-key': r.id },
     h('span', { class: 'when' }, h('time', { datetime: r.started }, time.moment(r.started))),
-    pill({ sign: signs[r.tone], tone: r.tone, word: t(`outcome.${r.outcome || 'running'}`) }),
-    h('span', { class: 'tried' }, (r.tried.length > 0 ? r.tried : [r.head]).map((route, i) => [i > 0 && h('span', { class: 'arrow', 'aria-label': t('requests.then') }, '→'), h('span', { class: 'mono' }, route)])),
+    pill({ sign: sign(r), tone: r.tone, word: t(`outcome.${r.outcome || 'running'}`) }),
+    h('span', { class: 'tried' },
+      r.tried[0] !== r.head && h('s', { class: 'mono' }, r.head),
+      r.tried.map((route, i) => [(i > 0 || route !== r.head) && h('span', { class: 'arrow', 'aria-hidden': 'true' }, '→'), h('span', { class: 'mono' }, route)])),
     h('span', { class: 'took' }, time.span(r.took_ms)),
     h('span', { class: 'ending' }, r.ending)));
 }
@@ -106,11 +128,15 @@ function one(main, id) {
   const end = time.every(() => tick(main));
   let closed = false;
   let timer = 0;
-  const top = [h('p', {}, h('a', { href: '#requests' }, t('request.all'))), h('h1', {}, t('request.title'), ' ', h('span', { class: 'mono id' }, id))];
-  put(main, top, h('p', { class: 'soft' }, t('frame.waiting')));
+  const top = [h('p', {}, h('a', { href: `#requests${asked}` }, t('request.all'))), h('h1', {}, t('request.title'), ' ', h('span', { class: 'mono id' }, id))];
+  const ruler = h('span', {}, '0'.repeat(10));
+  const box = h('pre', { class: 'story' }, ruler);
+  put(main, top, h('p', { class: 'soft' }, t('frame.waiting')), h('div', { class: 'card unseen', 'aria-hidden': 'true' }, box));
+  const style = getComputedStyle(box);
+  const room = box.clientWidth - Number.parseFloat(style.paddingLeft) - Number.parseFloat(style.paddingRight);
+  const cols = Math.floor(room / (ruler.getBoundingClientRect().width / 10));
   const load = async () => {
     try {
-      const cols = Math.floor((main.clientWidth - 64) / 8);
       const answer = await get(`api/requests/${encodeURIComponent(id)}`, { cols });
       if (!closed) put(main, top, details(answer));
     } catch (error) {

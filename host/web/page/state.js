@@ -1,6 +1,5 @@
 // How a state looks: a shape and a word, never a colour alone.
 import { h, s } from './dom.js';
-import { t } from './i18n.js';
 import { left, shut, trial } from './model.js';
 import * as time from './time.js';
 
@@ -11,6 +10,7 @@ const shapes = {
   off: 'M4 4l8 8M12 4l-8 8',
   pin: 'M8 9v5M4.5 9h7M6 9V3h4v6',
   drain: 'M8 2v9M4.5 8L8 11.5 11.5 8M3 14h10',
+  detour: 'M2 12h3c4 0 2-8 6-8h3M11 1l3 3-3 3',
 };
 
 // shape is the sign of a look, 16 by 16.
@@ -19,15 +19,15 @@ export function shape(sign) {
 }
 
 // look is a target's state: its sign, tone, word, and the moment until which it holds.
-// verbs are the server's words for orders.
-export function look(standing, verbs) {
+// The words are those of the view, the server's.
+export function look(standing, { states, verbs }) {
   const { told, order } = standing;
   if (order?.verb === 'disable') return { sign: 'off', tone: 'off', word: verbs.disable, until: order.until };
   if (order?.verb === 'drain') return { sign: 'drain', tone: 'off', word: verbs.drain, until: order.until };
-  if (shut(standing)) return { sign: 'paused', tone: 'bad', word: told.words.state, until: told.until };
-  if (trial(standing)) return { sign: 'trial', tone: 'open', word: t('state.trial') };
+  if (shut(standing)) return { sign: 'paused', tone: 'bad', word: states.open, until: told.until };
+  if (trial(standing)) return { sign: 'trial', tone: 'open', word: states.half_open };
   if (order?.verb === 'pin') return { sign: 'pin', tone: 'good', word: verbs.pin, until: order.until };
-  return { sign: 'ok', tone: 'good', word: t('state.ok') };
+  return { sign: 'ok', tone: 'good', word: states.closed };
 }
 
 // pill shows a look, with what is left of it.

@@ -30,6 +30,7 @@ export const view = {
 
 function page(view) {
   const m = model(view);
+  tell(headline(m));
   return [
     h('div', { class: 'head' },
       h('h1', {}, t('nav.status')),
@@ -38,7 +39,7 @@ function page(view) {
     view.status.store && h('p', { class: 'note' }, t('status.store', { why: view.status.store })),
     broken(view.status.entries),
     falls(view, m),
-    policies(m, view.verbs),
+    policies(m, view),
     table(m.told),
   ];
 }
@@ -51,13 +52,20 @@ function broken(entries) {
     h('dl', { class: 'facts' }, bad.map((e) => [h('dt', {}, e.id), h('dd', {}, e.error)])));
 }
 
+// tell says to who listens what has changed.
+function tell(says) {
+  const news = document.getElementById('news');
+  if (news.textContent !== says) news.textContent = says;
+}
+
 // headline says in a sentence where a request goes.
 function headline(m) {
   const [first] = m.vendors;
   if (!first) return t('status.none');
   if (!m.goes) return t('status.nobody');
   if (m.goes === first) return t('status.first', { vendor: first.name });
-  return t('status.instead', { vendor: m.goes.name, first: first.name });
+  const past = m.vendors.slice(0, m.vendors.indexOf(m.goes)).map((v) => v.name);
+  return t('status.instead', { vendor: m.goes.name, past: past.join(t('comma')) });
 }
 
 let watcher = null;
@@ -66,8 +74,8 @@ function falls(view, m) {
   const svg = s('svg', { class: 'river', role: 'img', 'aria-label': headline(m) });
   const source = h('div', { class: 'source' }, h('span', { class: 'drop', 'aria-hidden': 'true' }), t('status.request'), chain(view.status.plugins));
   const steps = m.vendors.map((v, i) => {
-    const seen = gateOf(v, view.verbs);
-    return { element: step(v, i, seen, view.verbs, m), ...seen, enters: v.admits !== 'no' };
+    const seen = gateOf(v, view);
+    return { element: step(v, i, seen, view, m), ...seen, enters: v.admits !== 'no' };
   });
   const end = m.goes ? null : h('p', { class: 'note sink' }, t('status.nobody'));
   const element = h('div', { class: 'falls' }, svg, source, h('ol', { class: 'steps' }, steps.map((x) => x.element)), end);
@@ -80,10 +88,10 @@ function falls(view, m) {
 
 // gateOf is how a vendor's gate looks: its own state, unless that lets through what
 // its routes, keys or a pin elsewhere do not.
-function gateOf(v, verbs) {
-  const seen = look(v, verbs);
+function gateOf(v, view) {
+  const seen = look(v, view);
   if (v.admits !== 'no' || seen.tone === 'bad' || seen.tone === 'off') {
-    return v.admits === 'trial' && !trial(v) ? { ...seen, sign: 'trial', tone: 'open', word: t('state.trial') } : seen;
+    return v.admits === 'trial' && !trial(v) ? { ...seen, sign: 'trial', tone: 'open', word: view.states.half_open } : seen;
   }
   return { sign: 'off', tone: 'off', word: t('state.passed') };
 }
@@ -93,27 +101,32 @@ function chain(plugins) {
     h('a', { class: `pill ${p.up ? 'good' : 'bad'}`, href: '#plugins', 'data-key': `plugin ${p.entry}` }, p.entry, ' ', p.up ? t('plugin.up') : t('plugin.down')))));
 }
 
-function step(v, i, seen, verbs, m) {
+function step(v, i, seen, view, m) {
   const wet = m.goes === v;
   return h('li', { class: `step${wet ? ' wet' : ''}`, 'data-vendor': v.name },
     h('div', { class: 'title' },
       h('h3', {}, h('span', { class: 'rank', 'aria-hidden': 'true' }, i + 1), v.name),
       pill(seen),
       wet && h('span', { class: 'soft goes' }, t('status.here')),
-      ordersButton(v, verbs)),
+      ordersButton(v, t('order.button'))),
     why(v),
-    standing(v, verbs),
-    h('ul', { class: 'routes', 'aria-label': t('status.models') }, v.routes.map((r) => line(r, r.target.slice(v.name.length + 1), verbs))),
-    v.keys.length > 0 && h('ul', { class: 'keys', 'aria-label': t('status.keys') },
-      v.keys.flatMap((k) => [k, ...k.models]).map((k) => line(k, k.target.slice(v.name.length + 1), verbs))),
+    standing(v, view.verbs),
+    h('div', { class: 'parts' },
+      part('models', v.routes, v, view),
+      v.keys.length > 0 && part('keys', v.keys.flatMap((k) => [k, ...k.models]), v, view)),
     v.others.length > 0 && h('details', { 'data-key': `others ${v.name}` },
       h('summary', { class: 'soft' }, t('status.others', { n: v.others.length })),
-      h('ul', { class: 'others' }, v.others.map((target) => h('li', {}, ordersButton({ target }, verbs, target.slice(v.name.length + 1)))))));
+      h('ul', { class: 'others' }, v.others.map((target) => h('li', {}, ordersButton({ target }, target.slice(v.name.length + 1)))))));
 }
 
-function line(standingOf, name, verbs) {
-  return h('li', { class: 'line' }, h('span', { class: 'mono' }, name), pill(look(standingOf, verbs)),
-    ordersButton(standingOf, verbs), why(standingOf), standing(standingOf, verbs));
+// part lists a vendor's models or keys.
+function part(name, list, v, view) {
+  return h('ul', { class: name, 'aria-label': t(`status.${name}`) }, list.map((x) => line(x, x.target.slice(v.name.length + 1), view)));
+}
+
+function line(standingOf, name, view) {
+  return h('li', { class: 'line' }, h('span', { class: 'mono' }, name), pill(look(standingOf, view)),
+    ordersButton(standingOf), why(standingOf), standing(standingOf, view.verbs));
 }
 
 // why tells what stands against a target, in the server's words.

@@ -73,10 +73,13 @@ function moved({ target, state, tone, until }) {
     until && [t('comma'), t('attempt.until', { moment: time.moment(until) }), ahead && [' (', countdown(until), ')']]);
 }
 
+// axis has round numbers, three to six of them.
 function axis(whole) {
-  const ticks = [0, 0.25, 0.5, 0.75, 1];
-  return s('svg', { class: 'axis', 'aria-hidden': 'true' }, ticks.map((x) => [
-    s('rect', { class: 'tick', x: `${x * 100}%`, width: 1, height: 6 }),
-    s('text', { x: `${x * 100}%`, y: 20, 'text-anchor': x === 0 ? 'start' : x === 1 ? 'end' : 'middle' }, time.span(x * whole)),
+  const power = 10 ** Math.floor(Math.log10(whole));
+  const unit = [0.2, 0.5, 1, 2].map((x) => x * power).find((x) => whole / x <= 6);
+  const ticks = Array.from({ length: Math.floor(whole / unit) + 1 }, (_, i) => i * unit);
+  return s('svg', { class: 'axis', 'aria-hidden': 'true' }, ticks.map((at) => [
+    s('rect', { class: 'tick', x: `${(at / whole) * 100}%`, width: 1, height: 6 }),
+    s('text', { x: `${(at / whole) * 100}%`, y: 20, 'text-anchor': at === 0 ? 'start' : at / whole > 0.95 ? 'end' : 'middle' }, time.span(at)),
   ]));
 }

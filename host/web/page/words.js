@@ -36,9 +36,9 @@ add({
   'status.broken': ['{n} entries of the profile do not run', '配置里有 {n} 项没有运行'],
   'status.none': ['No vendor is in the profile.', '配置里没有供应商。'],
   'status.nobody': ['Nobody can serve now: requests are refused until somebody is back.', '现在没有谁能作答：恢复之前请求会被拒绝。'],
-  'status.first': ['A request goes to {vendor}.', '请求交给 {vendor}。'],
-  'status.instead': ['A request goes to {vendor}: it is let past {first}.', '请求绕过 {first}，交给 {vendor}。'],
-  'status.request': ['A request', '一个请求'],
+  'status.first': ['Requests go to {vendor}.', '请求交给 {vendor}。'],
+  'status.instead': ['Requests go to {vendor}, past {past}.', '请求绕过 {past}，交给 {vendor}。'],
+  'status.request': ['Requests', '请求'],
   'status.chain': ['Plugins that it passes', '经过的插件'],
   'status.here': ['serves now', '正在作答'],
   'status.models': ['Models', '模型'],
@@ -54,11 +54,10 @@ add({
   'column.code': ['Code', '代码'],
   'column.why': ['Why', '原因'],
 
-  'state.ok': ['open', '通'],
   'state.on': ['on', '启用'],
-  'state.trial': ['on trial: the next request tests it', '试探：由下一个请求检验'],
   'state.passed': ['nothing gets in', '进不去'],
 
+  'order.button': ['Orders', '指令'],
   'order.for': ['Orders for {target}', '对 {target} 下指令'],
   'order.what': ['What shall happen?', '要做什么？'],
   'order.time': ['For how long', '持续多久'],
@@ -130,7 +129,6 @@ add({
   'requests.older': ['Older ones', '更早的'],
   'requests.count': ['{n} shown', '显示 {n} 个'],
   'requests.none': ['There are none.', '没有请求。'],
-  'requests.then': ['then', '然后'],
 
   'request.all': ['All requests', '全部请求'],
   'request.title': ['Request', '请求'],
