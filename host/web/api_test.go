@@ -185,6 +185,7 @@ func TestOrders(t *testing.T) {
 		{`{"verb":"destroy","target":"p"}`, 400, `verb: \"destroy\" is none`},
 		{`{"verb":"disable","target":"p","seconds":-1}`, 400, "seconds: got -1"},
 		{`{"verb":"disable","target":"p","seconds":1e300}`, 400, "seconds: got 1e+300"},
+		{`{"verb":"disable","target":"p","note":"` + strings.Repeat("n", maxNote+1) + `"}`, 400, "note: 1001 bytes"},
 		{`{"verb":"disable","target":"p","force":true}`, 400, `unknown field \"force\"`},
 		{`{"verb":"disable","target":"` + strings.Repeat("p", maxBody) + `"}`, 413, "at most 262144 bytes"},
 		{`[]`, 400, "body: "},

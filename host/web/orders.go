@@ -12,6 +12,9 @@ import (
 // maxLasting bounds how long an order may last that has an end.
 const maxLasting = 366 * 24 * time.Hour
 
+// maxNote bounds a note, in bytes.
+const maxNote = 1000
+
 // order carries out a person's order. Seconds is for how long it holds, 0 until it
 // is taken back.
 func (h *Handler) order(w http.ResponseWriter, r *http.Request) {
@@ -27,6 +30,9 @@ func (h *Handler) order(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case !slices.Contains(sdk.Verbs(), in.Verb):
 		refuse(w, http.StatusBadRequest, fmt.Sprintf("verb: %q is none (allowed: %v)", in.Verb, sdk.Verbs()))
+		return
+	case len(in.Note) > maxNote:
+		refuse(w, http.StatusBadRequest, fmt.Sprintf("note: %d bytes, allowed: %d", len(in.Note), maxNote))
 		return
 	case !(in.Seconds >= 0 && in.Seconds <= maxLasting.Seconds()):
 		refuse(w, http.StatusBadRequest, fmt.Sprintf("seconds: got %g, allowed: 0 to %.0f", in.Seconds, maxLasting.Seconds()))

@@ -84,6 +84,7 @@ func cookieName(r *http.Request) string {
 // logIn gives a browser its cookie. The gateway has seen the token before this is
 // called, or a cookie.
 func (h *Handler) logIn(w http.ResponseWriter, r *http.Request) {
+	h.log.Info("page logged in", "from", r.RemoteAddr)
 	h.setCookie(w, r, h.sessions.add(), 0)
 	w.WriteHeader(http.StatusNoContent)
 }

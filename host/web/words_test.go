@@ -21,7 +21,7 @@ var (
 )
 
 // names are what programs write with a capital letter.
-var names = []string{"Content-Type", "Bearer ${token.value}", "Authorization"}
+var names = []string{"Content-Type", "If-Match", "Bearer ${token.value}", "Enter", "Escape"}
 
 // table is every text of the page.
 func table(t *testing.T) map[string][2]string {
@@ -95,8 +95,10 @@ func TestProgramsHaveNoWords(t *testing.T) {
 func TestEveryWordIsUsed(t *testing.T) {
 	var programs strings.Builder
 	for _, f := range files(t) {
-		if strings.HasSuffix(f.name, ".js") && !strings.HasSuffix(f.name, "words.js") {
-			programs.WriteString(f.text)
+		for line := range strings.Lines(f.text) {
+			if strings.HasSuffix(f.name, ".js") && !entry.MatchString(strings.TrimSuffix(line, "\n")) {
+				programs.WriteString(line)
+			}
 		}
 	}
 	for key := range table(t) {

@@ -2,7 +2,8 @@
 // its routes and keys, and what stands against each.
 import * as time from './time.js';
 
-// model takes a status view apart. pinned are the targets that a person pinned.
+// model takes a status view apart. goes is the vendor to whom requests go now: one on
+// trial gets a single one, unless there is nobody else.
 export function model(view) {
   const plugins = view.status.plugins;
   const told = new Map(plugins.flatMap((p) => p.targets).map((s) => [s.target, { ...s, words: view.targets[s.target] }]));
@@ -11,7 +12,8 @@ export function model(view) {
   const standing = (target) => ({ target, told: told.get(target), order: orders.get(target) });
   const vendors = ranked(view).map((provider) => vendor(provider, view, standing, [...told.keys(), ...orders.keys()]));
   for (const v of vendors) v.admits = admits(v, pinned);
-  return { vendors, orders, pinned, told: [...told.values()], goes: vendors.find((v) => v.admits !== 'no') };
+  const goes = vendors.find((v) => v.admits === 'yes') ?? vendors.find((v) => v.admits === 'trial');
+  return { vendors, orders, told: [...told.values()], goes };
 }
 
 // left is how long it is until a moment, in ms.

@@ -115,7 +115,7 @@ function filters(query, changed) {
 function row(r) {
   return h('li', { class: r.tone }, h('a', { href: `#requests/${encodeURIComponent(r.id)}`, 'data-key': r.id },
     h('span', { class: 'when' }, h('time', { datetime: r.started }, time.moment(r.started))),
-    pill({ sign: sign(r), tone: r.tone, word: t(`outcome.${r.outcome || 'running'}`) }),
+    pill({ sign: sign(r), tone: r.tone, word: t(`outcome.${r.outcome}`) }),
     h('span', { class: 'tried' },
       r.tried[0] !== r.head && h('s', { class: 'mono' }, r.head),
       r.tried.map((route, i) => [(i > 0 || route !== r.head) && h('span', { class: 'arrow', 'aria-hidden': 'true' }, '→'), h('span', { class: 'mono' }, route)])),

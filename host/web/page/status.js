@@ -75,7 +75,7 @@ function falls(view, m) {
   const source = h('div', { class: 'source' }, h('span', { class: 'drop', 'aria-hidden': 'true' }), t('status.request'), chain(view.status.plugins));
   const steps = m.vendors.map((v, i) => {
     const seen = gateOf(v, view);
-    return { element: step(v, i, seen, view, m), ...seen, enters: v.admits !== 'no' };
+    return { element: step(v, i, seen, view, m), ...seen, enters: v === m.goes ? 'yes' : v.admits };
   });
   const end = m.goes ? null : h('p', { class: 'note sink' }, t('status.nobody'));
   const element = h('div', { class: 'falls' }, svg, source, h('ol', { class: 'steps' }, steps.map((x) => x.element)), end);

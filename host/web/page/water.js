@@ -5,7 +5,8 @@ import { put, s } from './dom.js';
 import { shape } from './state.js';
 
 // river draws into svg, which covers falls. steps are the elements in order, each with
-// {element, sign, tone, enters} of its gate; end is the element below them, into which
+// {element, sign, tone, enters} of its gate, where enters is "yes", "no" or "trial", a
+// trickle; end is the element below them, into which
 // water runs that nobody takes.
 export function river(svg, falls, source, steps, end) {
   const box = falls.getBoundingClientRect();
@@ -16,6 +17,7 @@ export function river(svg, falls, source, steps, end) {
   const width = gutter(falls);
   const bed = [];
   const water = [];
+  const trickles = [];
   const gates = [];
   let runs = true;
   const from = place(source);
@@ -29,9 +31,10 @@ export function river(svg, falls, source, steps, end) {
     if (runs) water.push(reach);
     const branch = `M${turn} ${sill}H${p.left + 3}`;
     bed.push(branch);
-    if (runs && step.enters) water.push(branch);
+    if (runs && step.enters === 'yes') water.push(branch);
+    if (runs && step.enters === 'trial') trickles.push(branch);
     gates.push(gate(turn, sill, step));
-    runs &&= !step.enters;
+    runs &&= step.enters !== 'yes';
     const down = `M${turn} ${sill}V${p.bottom + 2}`;
     if (step !== steps.at(-1) || end) {
       bed.push(down);
@@ -50,6 +53,7 @@ export function river(svg, falls, source, steps, end) {
     bed.map((d) => s('path', { class: 'bed', d })),
     water.map((d) => s('path', { class: 'flow', d })),
     water.map((d) => s('path', { class: 'ripple', d })),
+    trickles.map((d) => s('path', { class: 'trickle', d })),
     gates);
 }
 
