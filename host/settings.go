@@ -35,10 +35,10 @@ const saveLimit = 30 * time.Second
 
 // Settings lists the entries that have volatile fields and an id to be found by,
 // in the order of the profile. The error is about the profile's files.
-func (r *Runtime) Settings(ctx context.Context) ([]Settings, error) {
+func (r *Runtime) Settings() ([]Settings, error) {
 	var all []Settings
 	for _, u := range r.Graph().units {
-		form, _, err := r.form(ctx, u)
+		form, _, err := u.form()
 		if err != nil {
 			continue // whose fields are not known; status says why it does not run
 		}
@@ -69,17 +69,14 @@ func (r *Runtime) layers() profile.Options {
 	return profile.Options{Home: r.opts.Home, Overlays: r.opts.Overlays}
 }
 
-// form is that of an entry, with the schema that it is a part of.
-func (r *Runtime) form(ctx context.Context, u *unit) (*profile.Form, json.RawMessage, error) {
+// form is that of an entry, with the schema that it is a part of. The schema of a
+// plugin that does not run is not known.
+func (u *unit) form() (*profile.Form, json.RawMessage, error) {
 	var schema json.RawMessage
-	var err error
 	if u.plugin != nil {
 		schema = u.plugin.Manifest().Schema
-	} else {
-		schema, err = newCatalogue(r.opts).schema(ctx, u.entry.Name, u.entry.Row)
-	}
-	if err != nil {
-		return nil, nil, err
+	} else if u.kind != kindPlugin {
+		schema = builtinSchema(u.entry.Name)
 	}
 	form, err := profile.OpenForm(schema)
 	if form == nil && err == nil {
@@ -102,7 +99,7 @@ func (r *Runtime) SaveSettings(ctx context.Context, id, revision string, changes
 	if u == nil {
 		return nil, fmt.Errorf("%w: no entry %q", ErrNoSettings, id)
 	}
-	form, schema, err := r.form(ctx, u)
+	form, schema, err := u.form()
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +126,11 @@ func (r *Runtime) SaveSettings(ctx context.Context, id, revision string, changes
 			_ = r.Reload(ctx) // told in the log and in status
 		}
 		if faults, ok := errors.AsType[sdk.Faults](err); ok {
-			err = located(profile.Place(u.entry.Config, faults))
+			bad := &InvalidError{}
+			for _, f := range faults {
+				bad.Faults = append(bad.Faults, profile.Fault{Fault: f})
+			}
+			err = bad
 		}
 		return nil, err
 	}

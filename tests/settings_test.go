@@ -60,7 +60,7 @@ func settled(t *testing.T, patch, home string, overlays ...string) *host.Runtime
 
 func settingsOf(t *testing.T, rt *host.Runtime, id string) host.Settings {
 	t.Helper()
-	all, err := rt.Settings(t.Context())
+	all, err := rt.Settings()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,10 @@ type Fault struct {
 // String gives "file:line:column: path: message, got value (allowed: …; nearest
 // known: …)".
 func (f Fault) String() string {
-	s := f.Pos.String() + ": " + f.Fault.String()
+	s := f.Fault.String()
+	if at := f.Pos.String(); at != "" {
+		s = at + ": " + s
+	}
 	if len(f.Near) > 0 {
 		s += "; nearest known: " + strings.Join(f.Near, ", ")
 	}

@@ -181,6 +181,13 @@ func TestSecretsStayHidden(t *testing.T) {
 	if err != nil || len(faults) != 1 || faults[0].Path != "hooks[0].pass" || strings.Contains(faults.Error(), "typed") {
 		t.Errorf("got faults %v, %v, want one of hooks[0].pass that does not tell", faults, err)
 	}
+	next, err = form.Apply(x, []Change{{Path: "hooks[0].url", Value: json.RawMessage(`{"__kept":"hooks[0].pass"}`)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if faults, err = form.Fresh(config, next); err != nil || len(faults) != 1 || faults[0].Path != "hooks[0].url" {
+		t.Errorf("got faults %v, %v, want that a secret would be seen", faults, err)
+	}
 	if _, err := form.Apply(x, []Change{{Path: "hooks", Value: json.RawMessage(`[{"__kept":"hooks[9]"}]`)}}); !isFaults(err) {
 		t.Errorf("got error %v, want a fault", err)
 	}

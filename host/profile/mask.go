@@ -83,24 +83,35 @@ func (f *Form) part(v, schema, root *Value, steps []string, secret map[string]bo
 	return m
 }
 
-// Fresh finds the secrets of a new config that were written as text: a file is
-// no place for them. Those that the old config has, at whatever place, are
-// carried along.
+// Fresh finds what a new config does wrong with secrets: one that was written as
+// text, for a file is no place for it, and one that was moved to where it would be
+// seen. Those that the old config has may stay and move among such places.
 func (f *Form) Fresh(old, next *Value) (sdk.Faults, error) {
-	secret, err := f.secrets(next)
+	before, err := f.secrets(old)
 	if err != nil {
 		return nil, err
 	}
-	known := map[string]bool{}
-	old.walk(nil, func(v *Value, _ []string) bool {
-		known[v.text] = known[v.text] || v.kind == kindText
+	now, err := f.secrets(next)
+	if err != nil {
+		return nil, err
+	}
+	hidden := map[string]bool{}
+	old.walk(nil, func(v *Value, steps []string) bool {
+		hidden[v.text] = hidden[v.text] || before[old.path(steps)]
 		return true
 	})
 	var faults sdk.Faults
 	next.walk(nil, func(v *Value, steps []string) bool {
-		if path := next.path(steps); v.kind == kindText && secret[path] && !known[v.text] {
-			faults = append(faults, sdk.Fault{Path: path, Value: redacted, Message: "a secret is not written into a file", Allowed: "the name of an environment variable"})
+		path := next.path(steps)
+		was := old.find(steps)
+		if v.kind != kindText || now[path] == hidden[v.text] || was != nil && equal(was, v) {
+			return true
 		}
+		fault := sdk.Fault{Path: path, Value: redacted, Message: "a secret is not written into a file", Allowed: "the name of an environment variable"}
+		if !now[path] {
+			fault.Message, fault.Allowed = "a secret would be seen here", ""
+		}
+		faults = append(faults, fault)
 		return true
 	})
 	return faults, nil

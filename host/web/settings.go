@@ -47,8 +47,8 @@ type place struct {
 func placeOf(p profile.Pos) place { return place{p.Layer, p.File, p.Line} }
 
 // settings tells what can be edited.
-func (h *Handler) settings(w http.ResponseWriter, r *http.Request) {
-	all, err := h.runtime.Settings(r.Context())
+func (h *Handler) settings(w http.ResponseWriter, _ *http.Request) {
+	all, err := h.runtime.Settings()
 	if err != nil { // the files are not as they should be
 		refuse(w, http.StatusUnprocessableEntity, err.Error())
 		return

@@ -12,6 +12,10 @@
 // security policy forbids it. What a vendor, a plugin or a person wrote reaches the
 // document as text only.
 //
+// Settings are drawn from the schemas of the volatile fields of whatever runs. A save
+// says which revision of the files it was made of; host.Runtime.SaveSettings has the
+// rules. A refusal changes nothing, and tells the fields or the file that it is about.
+//
 // What people read of a failure comes from package story, in the language that
 // the page asks for; the page itself has words only for its frame. The page asks
 // once for the present state and then follows /api/events, which costs nothing

@@ -63,9 +63,10 @@ add({
   'setting.failureThreshold': ['Failure threshold', '失败阈值'],
   'setting.cooldownMs': ['Cooldown', '冷却时间'],
   'setting.crossModelFallback': ['Other models may answer', '允许换模型'],
-  'setting.canary.share': ['Canary: share', '灰度：比例'],
-  'setting.canary.priority': ['Canary: priority', '灰度：优先级'],
-  'setting.canary.chains': ['Canary: chains', '灰度：链'],
+  'setting.canary': ['Canary', '灰度'],
+  'setting.canary.share': ['Share', '比例'],
+  'setting.canary.priority': ['Priority', '优先级'],
+  'setting.canary.chains': ['Chains', '链'],
   'setting.holdHeadersMs': ['Hold headers', '暂缓响应头'],
   'setting.keepAliveMs': ['Keep alive', '保活间隔'],
   'setting.checkGrammar': ['Check answers', '检查回答格式'],
@@ -75,9 +76,8 @@ add({
 const chinese = {
   'Who is tried, in this order, when the chosen route cannot serve.': '所选路由无法服务时，按此顺序尝试。',
   'Whether another model may answer in the place of the chosen one.': '是否允许由别的模型代替所选模型回答。',
-  'Transient failures in a row that open a route’s circuit.': '连续多少次暂时性失败后熔断该路由。',
-  "Transient failures in a row that open a route's circuit.": '连续多少次暂时性失败后熔断该路由。',
-  'First cooldown of a deterministic failure, in milliseconds. Doubles.': '确定性失败后的首次冷却时间，之后翻倍。',
+  "Transient failures in a row that open a route's circuit.": '连续多少次瞬时故障后熔断一条路由。',
+  'First cooldown of a deterministic failure, in milliseconds. Doubles.': '确定性故障的首次冷却时间；逐次翻倍。',
   'Lists for one provider, or one of its models, in the place of priority.': '针对某个厂商或其某个模型的列表，代替优先级。',
   'How long a stream\'s headers are held back for its first content, in milliseconds. Until then a failure is a real HTTP status.': '等待首个内容时暂缓发送流的响应头的时长；在此之前失败会是真正的 HTTP 状态。',
   'Silence after which a client is sent an event that means nothing, in milliseconds.': '静默多久后向客户端发送一个无意义的事件以保活。',
@@ -85,7 +85,7 @@ const chinese = {
   'wrong type': '类型不对', 'not one of the possible values': '不是可选的值', 'too small': '太小', 'too large': '太大',
   'too short': '太短', 'too long': '太长', 'too few items': '项目太少', 'too many items': '项目太多',
   'does not have the right form': '格式不对', missing: '缺少', 'unknown key': '未知的键', 'not a multiple': '不是倍数',
-  'no provider named': '没有写厂商', 'a secret is not written into a file': '机密不会写入文件', 'the name of an environment variable': '环境变量的名字',
+  'no provider named': '没有写厂商', 'a secret is not written into a file': '机密不会写入文件', 'the name of an environment variable': '环境变量的名字', 'a secret would be seen here': '机密在这里会被看到',
 };
 
 function known(text) {

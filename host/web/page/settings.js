@@ -5,7 +5,7 @@ import { get, send } from './api.js';
 import { h, put } from './dom.js';
 import { t } from './i18n.js';
 import { fieldsOf } from './settings-fields.js';
-import { equal, fileOf, find, label, told, within } from './settings-words.js';
+import { equal, fileOf, find, join, label, told, within } from './settings-words.js';
 import { say } from './toast.js';
 
 const drafts = new Map(); // entry -> path of a field -> what its widget held
@@ -207,7 +207,10 @@ function card(entry, providers, reload) {
     let first;
     for (const fault of list) {
       const f = fields.find((f) => within(fault.path, f.path));
-      if (f) f.fault(told(fault, f));
+      if (f) {
+        f.fault(told(fault, f));
+        f.node.closest('details')?.setAttribute('open', '');
+      }
       else rest.push(h('li', {}, `${fault.path ? `${fault.path}: ` : ''}${told(fault)}`));
       first ??= f;
     }
@@ -218,10 +221,29 @@ function card(entry, providers, reload) {
   const node = h('section', { class: 'card', 'aria-labelledby': title },
     h('div', { class: 'head' }, h('h2', { id: title, tabindex: '-1' }, entry.id), h('span', { class: 'soft mono' }, entry.module)),
     entry.error ? h('p', { class: 'note' }, entry.error) : null,
-    h('form', { novalidate: true, onsubmit: submit }, fields.map((f) => f.node), note, h('div', { class: 'buttons' }, drop, save)),
+    h('form', { novalidate: true, onsubmit: submit }, grouped(fields, draft), note, h('div', { class: 'buttons' }, drop, save)),
     live);
   show();
   return { node, entry, dirty: () => draft.size > 0 };
+}
+
+// grouped puts the fields of a mapping together, closed as long as none is set.
+function grouped(fields, draft) {
+  const nodes = [];
+  const groups = new Map();
+  for (const f of fields) {
+    const parent = f.steps.slice(0, -1);
+    const key = join(parent);
+    if (!parent.length) nodes.push(f.node);
+    else if (groups.has(key)) groups.get(key).append(f.node);
+    else {
+      const group = h('details', {}, h('summary', {}, label({ path: key, steps: parent, schema: {} }), ' ', h('code', { class: 'soft' }, key)), f.node);
+      groups.set(key, group);
+      nodes.push(group);
+    }
+    if (parent.length && (f.saved !== undefined || draft.has(f.path))) groups.get(key).setAttribute('open', '');
+  }
+  return nodes;
 }
 
 function store(id, revision, changes) {
