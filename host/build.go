@@ -53,6 +53,9 @@ func (r *Runtime) build(ctx context.Context, p *profile.Profile, before *Graph) 
 	g := b.graph
 	var providers []*provider.Provider
 	for _, e := range entries {
+		if kind := kindOf(e.Name); r.opts.VendorsOnly && kind != kindProvider && kind != kindAliases {
+			continue
+		}
 		u := b.unit(ctx, e)
 		g.units = append(g.units, u)
 		if u.provider != nil {

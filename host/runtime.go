@@ -37,6 +37,9 @@ type Options struct {
 	Watch bool
 	// Memory keeps what is learned in memory, for what nobody comes back to.
 	Memory bool
+	// VendorsOnly runs providers and aliases and nothing else: who asks a vendor asks
+	// that one. What is learned is kept in memory.
+	VendorsOnly bool
 	// Rehearsal, if set, puts others in the place of the profile's vendors.
 	Rehearsal *Rehearsal
 
@@ -107,10 +110,11 @@ func (r *Runtime) open(ctx context.Context) error {
 		return err
 	}
 	options := state.Options{Log: r.log}
-	if r.opts.Rehearsal == nil {
+	alone := r.opts.Rehearsal != nil || r.opts.VendorsOnly
+	if !alone {
 		options.Redis, r.shared = r.opts.shared(composed)
 	}
-	if r.opts.Memory || r.opts.Rehearsal != nil {
+	if r.opts.Memory || alone {
 		r.store = state.NewMemory(options)
 	} else if r.store, err = openState(r.opts.Dir, options); err != nil {
 		return err
@@ -256,7 +260,7 @@ func (r *Runtime) probeUnlisted() {
 func (r *Runtime) probe(name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.asking[name] || r.life.Err() != nil || r.opts.terminal != nil {
+	if r.asking[name] || r.life.Err() != nil || r.opts.terminal != nil || r.opts.VendorsOnly {
 		return
 	}
 	r.asking[name] = true
@@ -272,7 +276,7 @@ func (r *Runtime) probe(name string) {
 		}
 		ctx, cancel := context.WithTimeout(r.life, probeTimeout)
 		defer cancel()
-		models, err := g.providers.Models(ctx, name)
+		models, err := g.providers.Models(ctx, name, "")
 		if err != nil {
 			r.log.Debug("model list not fetched", "provider", name, "err", err)
 			return
@@ -283,6 +287,12 @@ func (r *Runtime) probe(name string) {
 }
 
 const probeTimeout = 10 * time.Second
+
+// Models asks a provider's vendor which models it has, with the key of a
+// fingerprint; see [spillway/host/provider.Set.Models].
+func (r *Runtime) Models(ctx context.Context, name, key string) ([]string, error) {
+	return r.graph.Load().providers.Models(ctx, name, key)
+}
 
 // Began is when the runtime was opened.
 func (r *Runtime) Began() time.Time { return r.began }

@@ -36,6 +36,10 @@ func EditorSchema(ctx context.Context, o Options) (schema json.RawMessage, lacki
 	return schema, lacking, err
 }
 
+// Modules are the names that a row of the profile can have: built-in modules, then
+// plugins.
+func Modules(o Options) []string { return newCatalogue(o).names }
+
 // rowsByModule are the rows of a profile, as far as it can be read.
 func rowsByModule(o Options) map[string][]profile.Row {
 	all := map[string][]profile.Row{}

@@ -37,6 +37,7 @@ var edges = map[string]map[string]string{
 		"host/agent/ledger":    "the command ledger",
 		"host/control":         "status and explain ask a running host",
 		"host/dialect/failure": "classify reads recorded answers",
+		"host/doctor":          "the command doctor",
 		"host/drill":           "the command drill",
 		"host/gateway":         "serve",
 		"host/llm":             "run makes a call of a prompt",
@@ -58,6 +59,14 @@ var edges = map[string]map[string]string{
 	"host/dialect":             {"host/sse": "encoders write frames"},
 	"host/dialect/dialecttest": {"host/sse": "it reads a client's stream"},
 	"host/dialect/grammar":     {"host/sse": "it reads what a client is sent"},
+	"host/doctor": {
+		"host":            "it checks the profile",
+		"host/control":    "whether a host runs",
+		"host/profile":    "where the profile's files are",
+		"host/provider":   "why a vendor lists no models",
+		"host/state":      "whether the store opens",
+		"host/supervisor": "whether two files are the same plugin",
+	},
 	"host/drill": {
 		"host":              "it runs the profile",
 		"host/gateway":      "with which status an error is told",

@@ -114,7 +114,7 @@ Exit codes: 0 done; 1 it failed; 2 the command, the profile or a file is wrong.`
 	root.AddCommand(
 		a.demoCommand(), a.initCommand(), a.runCommand(), a.serveCommand(), a.statusCommand(), a.explainCommand(),
 		a.classifyCommand(), a.configCommand(), a.pluginCommand(), a.simCommand(), a.dryRunCommand(),
-		a.ledgerCommand(), a.drillCommand(),
+		a.ledgerCommand(), a.drillCommand(), a.doctorCommand(), a.completionCommand(), a.manCommand(),
 	)
 	root.AddCommand(a.operatorCommands()...)
 	for _, c := range root.Commands() {
@@ -122,6 +122,7 @@ Exit codes: 0 done; 1 it failed; 2 the command, the profile or a file is wrong.`
 			c.Args = noArgs
 		}
 	}
+	a.offers(root)
 	root.SetHelpCommand(&cobra.Command{
 		Use:   "help [COMMAND]",
 		Short: "Help about a command",

@@ -25,6 +25,9 @@ const drainTime = 30 * time.Second
 // arguments of a process can be read by others.
 const tokenVariable = "SPILLWAY_TOKEN"
 
+// defaultListen is where serve listens unless told otherwise.
+const defaultListen = "127.0.0.1:8790"
+
 func (a *app) serveCommand() *cobra.Command {
 	var listen string
 	c := &cobra.Command{
@@ -46,7 +49,7 @@ loopback need a token in ` + tokenVariable + `, which the page asks for, too.`,
   ANTHROPIC_BASE_URL=http://127.0.0.1:8790 claude`,
 		RunE: func(c *cobra.Command, _ []string) error { return a.serve(c.Context(), listen) },
 	}
-	c.Flags().StringVar(&listen, "listen", "127.0.0.1:8790", "`ADDRESS` to listen on; port 0 for a free one")
+	c.Flags().StringVar(&listen, "listen", defaultListen, "`ADDRESS` to listen on; port 0 for a free one")
 	return c
 }
 

@@ -13,8 +13,20 @@ import (
 // maxModels bounds a vendor's model list.
 const maxModels = 4096
 
-// Models fetches a provider's model list, in the order the vendor gives it.
-func (s *Set) Models(ctx context.Context, name string) ([]string, error) {
+// StatusError is a vendor's refusal to list its models.
+type StatusError struct {
+	Provider string
+	Status   int
+}
+
+func (e *StatusError) Error() string {
+	return fmt.Sprintf("provider %q: model list: status %d", e.Provider, e.Status)
+}
+
+// Models fetches a provider's model list, in the order the vendor gives it, with
+// the key of a fingerprint, "" for its first. A vendor that refuses is a
+// [*StatusError].
+func (s *Set) Models(ctx context.Context, name, key string) ([]string, error) {
 	p := s.byName[name]
 	if p == nil {
 		return nil, fmt.Errorf("no provider %q", name)
@@ -27,7 +39,7 @@ func (s *Set) Models(ctx context.Context, name string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	credential, _ := p.credential("", nil)
+	credential, _ := p.credential(key, nil)
 	p.header(req.Header, nil, d, credential, false)
 	resp, err := p.client.Do(req)
 	if err != nil {
@@ -35,7 +47,7 @@ func (s *Set) Models(ctx context.Context, name string) ([]string, error) {
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("provider %q: model list: status %d", name, resp.StatusCode)
+		return nil, &StatusError{Provider: name, Status: resp.StatusCode}
 	}
 	var list struct {
 		Data []struct {
