@@ -32,6 +32,7 @@ var edges = map[string]map[string]string{
 		"host/agent/tool": "it runs tools, and keeps their results",
 		"host/sqlite":     "how its file is opened",
 	},
+	"host/agent/tools": {"host/agent/tool": "they are tools"},
 	"host/cli": {
 		"host":                 "it composes the runtime",
 		"host/agent/ledger":    "the command ledger",

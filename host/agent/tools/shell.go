@@ -1,0 +1,182 @@
+package tools
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+
+	"spillway/host/agent/tool"
+)
+
+const (
+	// backgroundWait is how long the end of a command's output is waited for when
+	// the command has ended, but a process that it left behind may still write.
+	backgroundWait = time.Second
+	// grace is what the processes of a command have between TERM and KILL.
+	grace = 2 * time.Second
+
+	maxCommand = 64 << 10
+)
+
+// seen are the variables that commands see in any case.
+var seen = [...]string{
+	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "TZ", "TMPDIR",
+	"LANG", "LANGUAGE", "LC_ALL", "LC_COLLATE", "LC_CTYPE", "LC_MESSAGES", "LC_NUMERIC", "LC_TIME",
+}
+
+// Shell is the tool of a tools-shell row. Lookup reads the environment as
+// os.LookupEnv does.
+func Shell(config json.RawMessage, folder string, lookup func(string) (string, bool)) ([]tool.Tool, error) {
+	c := struct {
+		Confirm   string   `json:"confirm"`
+		Allow     []string `json:"allow"`
+		TimeoutMs int64    `json:"timeoutMs"`
+		MaxOutput int      `json:"maxOutput"`
+		Env       []string `json:"env"`
+	}{Confirm: confirmUnlisted, TimeoutMs: 120_000, MaxOutput: 64 << 10}
+	if err := configure(config, &c); err != nil {
+		return nil, err
+	}
+	p, err := openPlace(folder, 0)
+	if err != nil {
+		return nil, err
+	}
+	s := &shell{
+		folder: p.real, confirm: c.Confirm, allow: c.Allow, maxOutput: c.MaxOutput,
+		timeout: time.Duration(c.TimeoutMs) * time.Millisecond,
+		env:     []string{"PWD=" + p.real},
+	}
+	for _, name := range append(seen[:], c.Env...) {
+		if value, ok := lookup(name); ok {
+			s.env = append(s.env, name+"="+value)
+		}
+	}
+	return []tool.Tool{s}, nil
+}
+
+type shell struct {
+	folder    string
+	confirm   string
+	allow     []string
+	timeout   time.Duration
+	maxOutput int
+	env       []string
+}
+
+var _ tool.Confirmer = (*shell)(nil)
+
+func (s *shell) Spec() tool.Spec {
+	return tool.Spec{
+		Name: "shell", Effect: tool.Write,
+		Description: fmt.Sprintf("Runs a command with sh -c in the working folder, and returns its output and exit code. It has no input and no terminal, and is stopped after %v. A process that shall go on must be started in the background with its output sent to a file.", s.timeout),
+		Schema: json.RawMessage(`{"type": "object", "additionalProperties": false, "required": ["command"], "properties": {
+			"command": {"type": "string", "description": "the command"},
+			"timeout_ms": {"type": "integer", "minimum": 1, "description": "a shorter time limit, in milliseconds"}}}`),
+	}
+}
+
+type shellInput struct {
+	Command   string `json:"command"`
+	TimeoutMs int64  `json:"timeout_ms"`
+}
+
+func readShell(input json.RawMessage) (in shellInput, err error) {
+	err = read(input, &in)
+	switch {
+	case err != nil:
+	case strings.TrimSpace(in.Command) == "":
+		err = errors.New("command is empty")
+	case len(in.Command) > maxCommand:
+		err = fmt.Errorf("command has %d bytes (allowed: %d); write a script with write_file", len(in.Command), maxCommand)
+	case strings.ContainsRune(in.Command, 0):
+		err = errors.New("command has a zero byte")
+	case in.TimeoutMs < 0:
+		err = fmt.Errorf("timeout_ms %d is negative", in.TimeoutMs)
+	}
+	return in, err
+}
+
+func (s *shell) Run(ctx context.Context, c tool.Call) (tool.Result, error) {
+	in, err := readShell(c.Input)
+	if err != nil {
+		return failure(err)
+	}
+	if ctx.Err() != nil {
+		return tool.Result{}, notRun(context.Cause(ctx))
+	}
+	timeout := s.timeout
+	if in.TimeoutMs > 0 {
+		timeout = min(timeout, time.Duration(min(in.TimeoutMs, s.timeout.Milliseconds()))*time.Millisecond)
+	}
+	out := newEnds(s.maxOutput)
+	cmd := exec.Command("sh", "-c", in.Command)
+	cmd.Dir, cmd.Env = s.folder, s.env
+	cmd.Stdout, cmd.Stderr = out, out // one pipe: what came first stands first
+	cmd.WaitDelay = backgroundWait
+	cmd.SysProcAttr = ownGroup()
+	if err := cmd.Start(); err != nil {
+		return tool.Result{}, notRun(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	limit := time.NewTimer(timeout)
+	defer limit.Stop()
+	select {
+	case err := <-done:
+		return ended(cmd, out, err), nil
+	case <-limit.C:
+		stop(cmd, done)
+		return stopped(out, fmt.Sprintf("stopped: it took longer than %v", timeout)), nil
+	case <-ctx.Done():
+		stop(cmd, done)
+		return stopped(out, fmt.Sprintf("stopped before its end: %v", context.Cause(ctx))), nil
+	}
+}
+
+// stop ends the command's processes, and returns when none of them can do
+// anything any more. Done yields the end of the command.
+func stop(cmd *exec.Cmd, done <-chan error) {
+	signalGroup(cmd, syscall.SIGTERM)
+	patience := time.NewTimer(grace)
+	defer patience.Stop()
+	look := time.NewTicker(10 * time.Millisecond)
+	defer look.Stop()
+	for over := false; !over && groupAlive(cmd); {
+		select {
+		case <-look.C:
+		case <-patience.C:
+			over = true
+		}
+	}
+	signalGroup(cmd, syscall.SIGKILL)
+	<-done
+}
+
+// ended is the result of a command that ended by itself.
+func ended(cmd *exec.Cmd, out *ends, err error) tool.Result {
+	text := out.String()
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	state := cmd.ProcessState
+	if errors.Is(err, exec.ErrWaitDelay) {
+		text += "[a process that it started still runs, and its output is no longer read]\n"
+	}
+	if state.Success() {
+		return tool.Text(cmp.Or(text, "[no output]\n"))
+	}
+	r := tool.Text(fmt.Sprintf("%s[%s]\n", text, strings.Replace(state.String(), "exit status", "exit code", 1)))
+	r.Error = true
+	return r
+}
+
+// stopped is the result of a command that was ended here.
+func stopped(out *ends, why string) tool.Result {
+	return tool.Failed("%s\n[%s; its processes were ended]\n", out.String(), why)
+}
