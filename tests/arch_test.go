@@ -33,6 +33,11 @@ var edges = map[string]map[string]string{
 		"host/sqlite":     "how its file is opened",
 	},
 	"host/agent/tools": {"host/agent/tool": "they are tools"},
+	"host/agent/mcp": {
+		"host/agent/tool": "it makes tools",
+		"host/procgroup":  "a server is ended with what it started",
+		"host/profile":    "variables and headers are secrets",
+	},
 	"host/cli": {
 		"host":                 "it composes the runtime",
 		"host/agent/ledger":    "the command ledger",
@@ -108,6 +113,7 @@ var edges = map[string]map[string]string{
 		"host/agent/tool":   "their results",
 		"host/state/record": "it tells them",
 	},
+	"host/supervisor": {"host/procgroup": "a plugin is ended with what it started"},
 	"host/telemetry": {
 		"host/profile":      "a collector's headers are secrets",
 		"host/state/record": "spans are made of them",

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-plugin/runner"
+
+	"spillway/host/procgroup"
 )
 
 // outputGrace is how long outputs are still read once the process has ended: a
@@ -47,7 +49,7 @@ func newProcess(start context.Context, path string, env []string, output func(st
 	p := &process{start: start, cmd: exec.Command(path), output: output, done: make(chan struct{})}
 	p.cmd.Env = env
 	p.cmd.Dir = "/"
-	isolate(p.cmd)
+	procgroup.Isolate(p.cmd)
 	p.handshake, p.handshakeW = io.Pipe()
 	p.silence, p.silenceW = io.Pipe()
 	return p
@@ -90,7 +92,7 @@ func (p *process) Start(context.Context) (err error) {
 	readers.Go(func() { readLines(stderr, func(l string) { p.output(true, l) }) })
 	go func() {
 		err := p.cmd.Wait()
-		killGroup(p.cmd.Process.Pid) // what it started goes with it
+		procgroup.Kill(p.cmd.Process.Pid) // what it started goes with it
 		deadline := time.Now().Add(outputGrace)
 		_ = stdout.SetReadDeadline(deadline)
 		_ = stderr.SetReadDeadline(deadline)
@@ -156,12 +158,12 @@ func (p *process) end(patience time.Duration) bool {
 		if p.within(patience) {
 			return true
 		}
-		terminateGroup(pid)
+		procgroup.Terminate(pid)
 		if p.within(patience) {
 			return true
 		}
 	}
-	killGroup(pid)
+	procgroup.Kill(pid)
 	return p.within(killTimeout)
 }
 
