@@ -102,6 +102,7 @@ func toolServer() *mcpsdk.Server {
 		return says(fmt.Sprintf("argument %q, meta %q", args["key"], req.Params.Meta["spillway/key"])), nil
 	})
 	add("surroundings", nil, func(ctx context.Context, _ map[string]string, req *mcpsdk.CallToolRequest) (*mcpsdk.CallToolResult, error) {
+		//lint:ignore SA1019 the version that is spoken has roots
 		roots, err := req.Session.ListRoots(ctx, nil)
 		if err != nil {
 			return nil, err
