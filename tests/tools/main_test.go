@@ -20,9 +20,7 @@ func TestMain(m *testing.M) {
 	if losing, ok := os.LookupEnv(relayEnv); ok {
 		os.Exit(relay(losing, os.Args[1:]))
 	}
-	code := m.Run()
-	rig.Remove()
-	os.Exit(code)
+	os.Exit(m.Run())
 }
 
 // row is the config of a row of module mcp.
