@@ -1,9 +1,11 @@
 // Package cli is the command line: it parses flags, composes the runtime, and
 // maps errors to exit codes.
 //
-//	0  done
-//	1  it failed: nothing could serve, a server could not start, …
-//	2  the command, the profile or a file is wrong
+//	0    done
+//	1    it failed: nothing could serve, a server could not start, …
+//	2    the command, the profile or a file is wrong
+//	3    a person must decide whether a tool call of the agent happened
+//	130  the agent was interrupted
 package cli
 
 import (
@@ -24,6 +26,7 @@ import (
 	"golang.org/x/term"
 
 	"spillway/host"
+	"spillway/host/agent"
 	"spillway/host/profile"
 	"spillway/host/story"
 	"spillway/profiles"
@@ -34,8 +37,10 @@ const Version = "0.1.0"
 
 // Exit codes.
 const (
-	exitFailed = 1
-	exitUsage  = 2
+	exitFailed      = 1
+	exitUsage       = 2
+	exitUndecided   = 3
+	exitInterrupted = 130 // as shells have it for Ctrl-C
 )
 
 // usageError is an error in what the user wrote.
@@ -67,11 +72,24 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if _, quiet := errors.AsType[quietError](err); !quiet {
 		fmt.Fprintf(stderr, "spillway: %v\n", err)
 	}
+	return exitCode(err)
+}
+
+func exitCode(err error) int {
+	if err == nil {
+		return 0
+	}
 	if _, usage := errors.AsType[usageError](err); usage {
 		return exitUsage
 	}
 	if _, bad := errors.AsType[*profile.Error](err); bad {
 		return exitUsage
+	}
+	if _, undecided := errors.AsType[*agent.UndecidedError](err); undecided {
+		return exitUndecided
+	}
+	if errors.Is(err, agent.ErrInterrupted) {
+		return exitInterrupted
 	}
 	return exitFailed
 }
@@ -97,7 +115,8 @@ failing call to the next vendor before the agent notices.
 
 Start with "spillway demo": no key and no network are needed.
 
-Exit codes: 0 done; 1 it failed; 2 the command, the profile or a file is wrong.`,
+Exit codes: 0 done; 1 it failed; 2 the command, the profile or a file is wrong;
+3 a person must decide about a tool call; 130 the agent was interrupted.`,
 		Version:       Version,
 		Args:          unknownCommand,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
@@ -112,9 +131,9 @@ Exit codes: 0 done; 1 it failed; 2 the command, the profile or a file is wrong.`
 	f.StringArrayVar(&a.patches, "patch", nil, "further patch `FILE`, may be repeated")
 	f.StringVar(&a.logLevel, "log-level", "warn", "debug, info, warn or error")
 	root.AddCommand(
-		a.demoCommand(), a.initCommand(), a.runCommand(), a.serveCommand(), a.statusCommand(), a.explainCommand(),
-		a.classifyCommand(), a.configCommand(), a.pluginCommand(), a.simCommand(), a.dryRunCommand(),
-		a.ledgerCommand(), a.drillCommand(), a.doctorCommand(), a.completionCommand(), a.manCommand(),
+		a.demoCommand(), a.initCommand(), a.runCommand(), a.sessionCommand(), a.ledgerCommand(), a.serveCommand(),
+		a.statusCommand(), a.explainCommand(), a.classifyCommand(), a.configCommand(), a.pluginCommand(), a.simCommand(),
+		a.dryRunCommand(), a.drillCommand(), a.doctorCommand(), a.completionCommand(), a.manCommand(),
 	)
 	root.AddCommand(a.operatorCommands()...)
 	for _, c := range root.Commands() {

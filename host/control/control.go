@@ -22,6 +22,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"spillway/host/filelock"
 	"spillway/host/profile"
 	"spillway/host/state/record"
 	"spillway/host/story"
@@ -83,7 +84,7 @@ func Serve(dir string, h Host) (*Server, error) {
 		if err != nil {
 			return nil, fmt.Errorf("control socket: %w", err)
 		}
-		taken, err := hold(lock)
+		taken, err := filelock.Take(lock)
 		if err == nil && !taken {
 			var s *Server
 			if s, err = serve(path, lock, h); err == nil {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"spillway/host"
 	"spillway/host/llm"
 	"spillway/sdk"
 )
@@ -35,9 +36,9 @@ func (x *exchange) fail(f *sdk.Failure) {
 		h.Set("Content-Type", own.Type)
 		x.send(callerStatus(f, own.Status), own.Body)
 	default:
-		wait, useful := retryAfter(f, time.Now())
-		h.Set("Retry-After", strconv.Itoa(wait))
-		if !useful || wait > longWait {
+		wait, should := host.Retry(f, time.Now())
+		h.Set("Retry-After", strconv.Itoa(max(int((wait+time.Second-1)/time.Second), 1)))
+		if !should {
 			h.Set("X-Should-Retry", "false")
 		}
 		x.send(Status(f), x.dialect.ErrorBody(x.told(f), x.id))
@@ -55,10 +56,6 @@ func Status(f *sdk.Failure) int {
 
 // statusClientClosed is what access logs call a request whose client left.
 const statusClientClosed = 499
-
-// longWait is the longest Retry-After, in seconds, that real agents still obey;
-// above it some ignore the header and retry at once.
-const longWait = 60
 
 // reply is the vendor's own answer, if it is in the client's dialect.
 func (x *exchange) reply(f *sdk.Failure) *llm.Reply {
@@ -83,17 +80,6 @@ func callerStatus(f *sdk.Failure, vendors int) int {
 		return http.StatusNotFound
 	}
 	return http.StatusBadRequest
-}
-
-// retryAfter is the whole seconds until something may serve, at least 1, and
-// whether a repetition can help at all. A moment that is named may have come by now.
-func retryAfter(f *sdk.Failure, now time.Time) (seconds int, useful bool) {
-	wait := f.RetryAfter
-	if !f.ResetAt.IsZero() {
-		wait = max(wait, f.ResetAt.Sub(now))
-	}
-	useful = wait > 0 || !f.ResetAt.IsZero() || f.Class() == sdk.ClassTransient || f.Class() == sdk.ClassLocal
-	return max(int((wait+time.Second-1)/time.Second), 1), useful
 }
 
 // maxTold bounds how many attempts, and how many candidates that were passed

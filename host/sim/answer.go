@@ -92,7 +92,7 @@ func compose(v Vendor, s *step, r *request, number int) *answer {
 		words = v.Answer.Tokens
 	}
 	var args string
-	if hasResult {
+	if hasResult && s.name != "call" {
 		text, words, wordMark = fmt.Sprintf("The tool told %s: %s", v.Name, cutText(result, maxMention)), unset, ""
 	} else if t := chooseTool(s, r, prompt); t != nil {
 		a.toolName, a.toolFreeform = t.name(), t.freeform()

@@ -170,6 +170,7 @@ func TestTools(t *testing.T) {
 		{"given arguments", `tool args='{"command":"echo; ls"}'`, "Hi.", "", content{Tool: "first", Args: `{"command":"echo; ls"}`}},
 		{"the prompt asks", "ok", "Please call second now.", "", content{Tool: "second", Args: "{}"}},
 		{"after the result", "tool", "Please call first.", "It is 42.", content{Text: "The tool told p: It is 42."}},
+		{"one more after the result", "call=second", "Please call first.", "It is 42.", content{Tool: "second", Args: "{}"}},
 		{"text and reasoning before", "tool tokens=2 reasoning=1", "Hi.", "", content{Reasoning: "r0@p", Text: "w0@p w1@p", Tool: "first", Args: schemaArgs}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -198,7 +198,7 @@ func (s *step) setArgument(def definition, arg string, given bool) (err error) {
 	case recorded:
 		s.record, err = findRecord(arg)
 	}
-	if def.name == "tool" {
+	if def.name == "tool" || def.name == "call" {
 		s.tool = arg
 	}
 	return err

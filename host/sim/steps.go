@@ -77,6 +77,7 @@ const answerOptions = "tokens reasoning gap tool args "
 var definitions = []definition{
 	{name: "ok", options: answerOptions, about: "a sound answer"},
 	{name: "tool", arg: anything, unset: "*", options: answerOptions, about: "calls a tool that the request offers"},
+	{name: "call", arg: anything, unset: "*", options: answerOptions, about: "as tool, and also after a tool's result"},
 	{name: "slow", arg: duration, options: answerOptions, about: "headers at once, content after that time"},
 	{name: "pause", arg: position, options: answerOptions + "for", about: "silent there, then goes on"},
 	{name: "drip", arg: duration, options: answerOptions, about: "one byte in that time"},

@@ -90,3 +90,18 @@ func clip(s string, n int) string {
 func pad(s string, n int) string {
 	return s + strings.Repeat(" ", max(n-columns(s), 0))
 }
+
+// Block makes a stranger's text of several lines harmless on a terminal, as far as
+// safe does that for one: lines and tabs stay.
+func Block(s string) string {
+	s = escapes.ReplaceAllString(s, "")
+	return strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' || unicode.IsPrint(r) {
+			return r
+		}
+		return -1
+	}, s)
+}
+
+// Line is a stranger's text on one harmless line of at most n columns.
+func Line(s string, n int) string { return clip(message(s), n) }

@@ -1,0 +1,226 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/term"
+
+	"spillway/host/agent"
+	"spillway/host/story"
+	"spillway/sdk"
+)
+
+// teller shows a person what an agent does. Answers go to standard output, all
+// else to standard error, a line each.
+//
+// On a terminal an answer is shown as it comes; what a model or a tool says is
+// stripped of what could drive the terminal. Elsewhere standard output gets whole
+// answers only, so that no reader takes the beginning of a withdrawn one for the
+// beginning of the next: the last answer, while what the model says between tool
+// calls goes to standard error.
+type teller struct {
+	a       *app
+	live    bool          // answers are shown as they come
+	options story.Options // of standard error
+
+	mu     sync.Mutex
+	open   bool            // a line of standard output has no end yet
+	held   strings.Builder // of an answer that is not shown yet
+	calls  bool            // it calls tools
+	broken error           // standard output takes nothing any more
+	wait   *countdown
+}
+
+func (a *app) teller() *teller {
+	return &teller{a: a, live: isTerminal(a.stdout), options: a.telling(a.stderr)}
+}
+
+func isTerminal(w any) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// Tell shows an event.
+func (t *teller) Tell(e agent.Event) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.stopWaiting()
+	switch e.Kind {
+	case agent.EventAnswer:
+		if e.Depth == 0 { // a nested agent's words are its parent's tool result
+			t.answer(*e.Answer)
+		}
+	case agent.EventRequest:
+		if e.Depth == 0 {
+			t.accepted()
+		}
+	case agent.EventSwitch:
+		t.note(e.Depth, story.Notice(e.Attempt, e.Before, t.options))
+	case agent.EventToolStart:
+		what := e.What
+		if what == "" {
+			what = e.Call.Tool + " " + string(e.Call.Input)
+		}
+		t.note(e.Depth, "● "+story.Line(what, maxNote))
+	case agent.EventToolResult:
+		t.result(e)
+	case agent.EventWithdrawn:
+		if t.live || e.Depth > 0 {
+			t.note(e.Depth, fmt.Sprintf("── withdrawn: the answer broke off (%s), asking again ──", story.Line(e.Failure.Error(), maxNote)))
+		} else {
+			t.note(e.Depth, fmt.Sprintf("the answer broke off (%s), asking again", story.Line(e.Failure.Error(), maxNote)))
+		}
+		t.held.Reset()
+		t.calls = false
+	case agent.EventWait:
+		t.waiting(e)
+	case agent.EventSummary:
+		t.note(e.Depth, fmt.Sprintf("the conversation is too long for every model: %d messages are summed up (the session keeps them)", e.Count))
+	}
+}
+
+// maxNote bounds what a note quotes, in columns.
+const maxNote = 100
+
+func (t *teller) answer(e sdk.Event) {
+	switch {
+	case e.Kind == sdk.KindBlockStart && e.Block == sdk.BlockToolCall:
+		t.calls = true
+	case e.Kind == sdk.KindTextDelta && t.live:
+		t.write(e.Text)
+	case e.Kind == sdk.KindTextDelta:
+		t.held.WriteString(e.Text)
+	case e.Kind == sdk.KindBlockEnd && t.live:
+		t.endLine()
+	}
+}
+
+// write shows a piece of an answer as it comes.
+func (t *teller) write(text string) {
+	if isTerminal(t.a.stdout) {
+		text = story.Block(text)
+	}
+	if text == "" || t.broken != nil {
+		return
+	}
+	_, t.broken = fmt.Fprint(t.a.stdout, text)
+	t.open = !strings.HasSuffix(text, "\n")
+}
+
+func (t *teller) endLine() {
+	if t.open && t.broken == nil {
+		_, t.broken = fmt.Fprintln(t.a.stdout)
+	}
+	t.open = false
+}
+
+// accepted shows an answer that was held back.
+func (t *teller) accepted() {
+	text := t.held.String()
+	t.held.Reset()
+	switch {
+	case text == "":
+	case t.calls:
+		t.note(0, strings.TrimSpace(text))
+	default:
+		t.write(text)
+		t.endLine()
+	}
+	t.calls = false
+}
+
+// Close shows what came of an answer that did not end, and ends the line.
+func (t *teller) Close() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.stopWaiting()
+	if t.held.Len() > 0 {
+		t.write(t.held.String())
+		t.held.Reset()
+	}
+	t.endLine()
+}
+
+// note is a line on standard error.
+func (t *teller) note(depth int, line string) {
+	if line == "" {
+		return
+	}
+	t.endLine()
+	fmt.Fprintln(t.a.stderr, strings.Repeat("  ", depth)+line)
+}
+
+func (t *teller) result(e agent.Event) {
+	text := ""
+	for _, p := range e.Result.Parts {
+		if p.Kind == sdk.PartText {
+			text = p.Text
+			break
+		}
+	}
+	if e.Result.Error {
+		t.note(e.Depth, "  failed: "+story.Line(text, maxNote))
+	}
+}
+
+// waiting says that nobody can serve, and until when; on a terminal it counts
+// down.
+func (t *teller) waiting(e agent.Event) {
+	why := story.Line(e.Failure.Error(), maxNote)
+	says := func(left time.Duration) string {
+		return fmt.Sprintf("nobody can serve (%s): asking again in %s", why, left)
+	}
+	if !isTerminal(t.a.stderr) {
+		t.note(e.Depth, says(e.Wait.Round(time.Millisecond)))
+		return
+	}
+	t.endLine()
+	t.wait = countDown(e.Wait, func(left time.Duration) {
+		fmt.Fprintf(t.a.stderr, "\r\x1b[K%s (Ctrl-C ends it)", says(left))
+	})
+}
+
+func (t *teller) stopWaiting() {
+	if t.wait != nil {
+		t.wait.stop()
+		t.wait = nil
+		fmt.Fprintln(t.a.stderr)
+	}
+}
+
+// countdown shows the seconds that are left.
+type countdown struct {
+	cancel context.CancelFunc
+	done   chan struct{}
+}
+
+func countDown(d time.Duration, show func(left time.Duration)) *countdown {
+	ctx, cancel := context.WithTimeout(context.Background(), d)
+	c := &countdown{cancel: cancel, done: make(chan struct{})}
+	end := time.Now().Add(d)
+	show(d.Round(time.Second))
+	go func() {
+		defer close(c.done)
+		tick := time.NewTicker(time.Second)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				show(max(time.Until(end), 0).Round(time.Second))
+			}
+		}
+	}()
+	return c
+}
+
+func (c *countdown) stop() {
+	c.cancel()
+	<-c.done
+}

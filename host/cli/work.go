@@ -1,0 +1,142 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"spillway/host"
+	"spillway/host/agent"
+	"spillway/host/agent/ledger"
+	"spillway/host/agent/session"
+	"spillway/host/agent/tool"
+	"spillway/host/profile"
+	"spillway/host/story"
+)
+
+// Which tools the model may call.
+const (
+	toolsAll      = "all"
+	toolsReadOnly = "read-only"
+	toolsNone     = "none"
+)
+
+// work is an agent's session with all that it needs.
+type work struct {
+	runtime *host.Runtime
+	session *session.Session
+	store   *session.Store
+	options agent.Options
+	agent   *agent.Agent // once it works
+	yes     bool
+	closers []func() error
+}
+
+// begin opens what an agent works with. Close closes it.
+func (a *app) begin(ctx context.Context, o *workOptions) (_ *work, err error) {
+	w := &work{yes: o.yes}
+	defer func() {
+		if err != nil {
+			w.Close()
+		}
+	}()
+	if w.runtime, err = a.runtime(ctx, false); err != nil {
+		return nil, err
+	}
+	w.closers = append(w.closers, func() error { w.runtime.Close(); return nil })
+	row := w.runtime.Graph().Agent()
+	w.options = agent.Options{
+		Models: w.runtime, Model: o.model, System: row.System, MaxTurns: row.MaxTurns, MaxWait: row.MaxWait,
+	}
+	if o.model == "auto" {
+		w.options.Model = row.Model
+	}
+	if _, err := w.runtime.Resolve(w.options.Model, nil); err != nil {
+		return nil, usageError{err}
+	}
+	state := filepath.Join(w.runtime.Dir(), profile.StateDir)
+	w.store = session.NewStore(filepath.Join(state, session.Dir))
+	if err := w.openSession(a, o); err != nil {
+		return nil, err
+	}
+	return w, w.openTools(ctx, state, o.tools)
+}
+
+// openSession begins a session, or goes on with one.
+func (w *work) openSession(a *app, o *workOptions) error {
+	folder, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	id := o.resume
+	switch {
+	case o.noSession:
+		w.session = session.NewMemory(session.NewID(), folder)
+	case o.last:
+		if id, err = w.store.Last(folder); err != nil {
+			return usageError{fmt.Errorf("--continue: %w", err)}
+		}
+		fallthrough
+	case o.resume != "":
+		if w.session, err = w.store.Open(id); errors.Is(err, session.ErrNotFound) {
+			return usageError{fmt.Errorf("%w (spillway session list shows them)", err)}
+		}
+	default:
+		w.session, err = w.store.Begin(folder)
+	}
+	if err != nil {
+		return err
+	}
+	w.closers = append(w.closers, w.session.Close)
+	if torn := w.session.Torn(); torn > 0 {
+		fmt.Fprintf(a.stderr, "session %s: the last %d bytes were not written to their end and are left out\n", w.session.ID(), torn)
+	}
+	w.options.Session = w.session
+	if w.session.Kept() {
+		w.options.Child = w.store.Child
+	}
+	return nil
+}
+
+// openTools opens the tools of the profile's rows, and the ledger if one of them
+// does more than read.
+func (w *work) openTools(ctx context.Context, state, which string) error {
+	if which == toolsNone {
+		return nil
+	}
+	all, closeAll, err := openTools(ctx, w.runtime.Graph().Tools(), w.session.Entries()[0].Folder)
+	if err != nil {
+		return err
+	}
+	w.closers = append(w.closers, closeAll)
+	writes := func(t tool.Tool) bool { return t.Spec().Effect != tool.ReadOnly }
+	if which == toolsReadOnly {
+		all = slices.DeleteFunc(all, writes)
+	}
+	w.options.Tools = all
+	if len(all) == 0 {
+		return nil
+	}
+	l, err := ledger.Open(state)
+	if err != nil {
+		return err
+	}
+	w.closers = append(w.closers, l.Close)
+	w.options.Ledger = l
+	return nil
+}
+
+// Close ends everything, what was opened last first.
+func (w *work) Close() {
+	for _, end := range slices.Backward(w.closers) {
+		_ = end() // all that matters was on the disk before
+	}
+}
+
+// callOf is a tool call on one line.
+func callOf(e ledger.Entry) string {
+	return story.Line(e.Tool+" "+string(e.Input), maxNote)
+}
