@@ -333,7 +333,9 @@ func TestCrashAnywhere(t *testing.T) {
 // A call of which nobody knows whether it happened stops the work, also in the
 // next process, until a person has decided.
 func TestUndecided(t *testing.T) {
-	lost := func(context.Context, string) (tool.Result, error) { return tool.Result{}, errors.New("the line is dead") }
+	lost := func(context.Context, string) (tool.Result, error) {
+		return tool.Result{}, errors.New("the line is dead")
+	}
 	for _, tt := range []struct {
 		name    string
 		verdict ledger.Verdict

@@ -34,7 +34,7 @@
 // # When nobody can serve
 //
 // The waterfall has tried every vendor by then. The agent waits as long as it was
-// told, else 1, 2, 4, 8 s with full jitter, and asks again. All waits that follow
+// told, else up to 1, 2, 4, 8 s (full jitter), and asks again. All waits that follow
 // one message of the user have one budget, which nested agents share through the
 // context. What a repetition does not help, or what would take longer than a
 // minute, is an error at once ([host.Retry]).

@@ -58,7 +58,10 @@ func (a *Agent) window() (tokens int, known bool) {
 func (a *Agent) summarise(ctx context.Context) (shorter bool, err error) {
 	entries := a.o.Session.Entries()
 	window, _ := a.window()
-	covers := split(entries, window/keptShare)
+	// Somebody's window was smaller than that, if the conversation is: then a half
+	// of it goes.
+	whole := dialect.TokensOf(session.Read(entries).Messages...)
+	covers := split(entries, min(window/keptShare, whole/2))
 	if covers == 0 {
 		return false, nil
 	}

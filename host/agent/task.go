@@ -31,13 +31,17 @@ type task struct{ parent *Agent }
 var _ tool.Tool = (*task)(nil)
 
 // Spec implements tool.Tool.
-func (*task) Spec() tool.Spec {
+func (t *task) Spec() tool.Spec {
+	effect := tool.Idempotent
+	if t.parent.o.Ledger == nil { // then no tool does more than read
+		effect = tool.ReadOnly
+	}
 	return tool.Spec{
 		Name: taskName,
 		Description: "Have another agent, which has the same tools but knows nothing of this conversation, do a part of the work. " +
 			"Its last answer is the result. Say in the prompt all that it has to know.",
 		Schema: json.RawMessage(`{"type":"object","properties":{"prompt":{"type":"string","description":"what to do, and what to answer"}},"required":["prompt"],"additionalProperties":false}`),
-		Effect: tool.Idempotent,
+		Effect: effect,
 	}
 }
 
