@@ -181,6 +181,9 @@ func (a *app) runJSON(ctx context.Context, w *work, prompt string) error {
 // do sends a prompt, or goes on without one.
 func (w *work) do(ctx context.Context, prompt string) error {
 	var err error
+	if w.tools != nil {
+		w.options.Tools = w.tools.tools(w.which)
+	}
 	if w.agent, err = agent.New(w.options); err != nil {
 		return err
 	}

@@ -12,7 +12,6 @@ import (
 	"spillway/host/agent"
 	"spillway/host/agent/ledger"
 	"spillway/host/agent/session"
-	"spillway/host/agent/tool"
 	"spillway/host/profile"
 	"spillway/host/story"
 )
@@ -30,14 +29,16 @@ type work struct {
 	session *session.Session
 	store   *session.Store
 	options agent.Options
+	tools   *toolbox     // nil: the model may call none
 	agent   *agent.Agent // once it works
+	which   string       // tools the model may call
 	yes     bool
 	closers []func() error
 }
 
 // begin opens what an agent works with. Close closes it.
 func (a *app) begin(ctx context.Context, o *workOptions) (_ *work, err error) {
-	w := &work{yes: o.yes}
+	w := &work{yes: o.yes, which: o.tools}
 	defer func() {
 		if err != nil {
 			w.Close()
@@ -57,12 +58,11 @@ func (a *app) begin(ctx context.Context, o *workOptions) (_ *work, err error) {
 	if _, err := w.runtime.Resolve(w.options.Model, nil); err != nil {
 		return nil, usageError{err}
 	}
-	state := filepath.Join(w.runtime.Dir(), profile.StateDir)
-	w.store = session.NewStore(filepath.Join(state, session.Dir))
+	w.store = session.NewStore(filepath.Join(w.runtime.Dir(), profile.StateDir, session.Dir))
 	if err := w.openSession(a, o); err != nil {
 		return nil, err
 	}
-	return w, w.openTools(ctx, state, o.tools)
+	return w, w.openTools(ctx, a, o.tools)
 }
 
 // openSession begins a session, or goes on with one.
@@ -101,26 +101,20 @@ func (w *work) openSession(a *app, o *workOptions) error {
 	return nil
 }
 
-// openTools opens the tools of the profile's rows, and the ledger if one of them
-// does more than read.
-func (w *work) openTools(ctx context.Context, state, which string) error {
-	if which == toolsNone {
+// openTools opens the tools of the profile's rows, and the ledger for them.
+func (w *work) openTools(ctx context.Context, a *app, which string) error {
+	rows := w.runtime.Graph().Tools()
+	if which == toolsNone || len(rows) == 0 {
 		return nil
 	}
-	all, closeAll, err := openTools(ctx, w.runtime.Graph().Tools(), w.session.Entries()[0].Folder)
+	log, err := a.logger()
 	if err != nil {
 		return err
 	}
-	w.closers = append(w.closers, closeAll)
-	writes := func(t tool.Tool) bool { return t.Spec().Effect != tool.ReadOnly }
-	if which == toolsReadOnly {
-		all = slices.DeleteFunc(all, writes)
-	}
-	w.options.Tools = all
-	if len(all) == 0 {
-		return nil
-	}
-	l, err := ledger.Open(state)
+	w.tools = &toolbox{env: a.env, log: log, folder: w.session.Entries()[0].Folder}
+	w.closers = append(w.closers, w.tools.Close)
+	w.tools.open(ctx, rows, func(line string) { fmt.Fprintf(a.stderr, "spillway: %s\n", line) })
+	l, err := ledger.Open(filepath.Join(w.runtime.Dir(), profile.StateDir))
 	if err != nil {
 		return err
 	}
