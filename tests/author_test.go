@@ -1,7 +1,9 @@
 package tests
 
 import (
+	"encoding/json"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +13,7 @@ import (
 
 	"spillway/host/profile"
 	"spillway/host/sim"
+	"spillway/host/story"
 	"spillway/tests/internal/rig"
 )
 
@@ -58,6 +61,29 @@ func TestAuthor(t *testing.T) {
 	run.Env = env
 	if got, want := rig.Run(t, run), "A QUIET ANSWER\n"; got != want {
 		t.Errorf("spillway run: got %q, want %q", got, want)
+	}
+
+	listed(t, rig.ServeProfile(t, dir, "ANTHROPIC_API_KEY=unused"), "shout")
+}
+
+// listed checks that a plugin is in the list of the page of serve, and runs.
+func listed(t *testing.T, s *rig.Server, entry string) {
+	t.Helper()
+	resp, err := http.Get(s.URL + "/api/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var page struct {
+		View struct{ Status story.StatusView }
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&page); err != nil {
+		t.Fatal(err)
+	}
+	plugins := page.View.Status.Plugins
+	i := slices.IndexFunc(plugins, func(p story.PluginView) bool { return p.Entry == entry })
+	if i < 0 || !plugins[i].Up || plugins[i].Version == "" || plugins[i].PID == "" {
+		t.Errorf("%q is not in the page's list, or does not run: %+v", entry, plugins)
 	}
 }
 

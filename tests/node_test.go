@@ -297,6 +297,7 @@ func (n nodePlugin) status(t *testing.T) {
 	if text := ask(); !strings.Contains(text, nodeName) {
 		t.Errorf("the text does not name the plugin:\n%s", text)
 	}
+	listed(t, server, nodeName)
 	began := time.Now()
 	server.Stop()
 	if took := time.Since(began); took > stopTime {
