@@ -275,7 +275,9 @@ func (p *tab) axe() {
 			Summary string `json:"failureSummary"`
 		}
 	}
-	eval[chromedp.Void](p, string(program))
+	if eval[bool](p, `typeof axe === 'undefined'`) {
+		eval[chromedp.Void](p, string(program))
+	}
 	found := eval[[]violation](p, `axe.run(document, {resultTypes: ['violations']}).then(r => r.violations)`)
 	for _, f := range found {
 		text, _ := json.MarshalIndent(f.Nodes, "", "  ")

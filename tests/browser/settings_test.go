@@ -168,7 +168,7 @@ func TestSettingsByKeyboard(t *testing.T) {
 	if got := p.order(); got != "deepseek anthropic kimi-coding" {
 		t.Fatalf("after Alt and arrows: %s", got)
 	}
-	if said := eval[string](p, `document.querySelector('.hush').textContent`); said != "deepseek is now 1 of 3." {
+	if said := eval[string](p, `document.querySelector('main .hush').textContent`); said != "deepseek is now 1 of 3." {
 		t.Errorf("it is announced as %q", said)
 	}
 	if focused := eval[string](p, `document.activeElement.closest('li').dataset.name`); focused != "deepseek" {
