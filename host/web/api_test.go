@@ -5,12 +5,15 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"spillway/host/profile"
 	"spillway/host/state/record"
 	"spillway/host/story"
 	"spillway/sdk"
@@ -238,6 +241,15 @@ func TestEvents(t *testing.T) {
 	id := answer.Header.Get("X-Spillway-Request-Id")
 	if name, data := event(t, r); name != "request" || !strings.Contains(data, `"id":"`+id+`"`) {
 		t.Errorf("after a request: %s %s", name, data)
+	}
+	if err := os.WriteFile(filepath.Join(s.dir, profile.BaseFile), []byte("- {"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.runtime.Reload(t.Context()); err == nil {
+		t.Error("a broken profile was taken")
+	}
+	if name, data := event(t, r); name != "status" || !strings.Contains(data, `"refused":`) {
+		t.Errorf("after a bad save: %s %s", name, data)
 	}
 	s.page.Close()
 	if rest, err := io.ReadAll(r); err != nil || len(rest) != 0 {

@@ -24,6 +24,7 @@ import (
 type served struct {
 	t       *testing.T
 	url     string
+	dir     string // of the profile
 	page    *Handler
 	runtime *host.Runtime
 }
@@ -54,7 +55,7 @@ func serve(t *testing.T, token profile.Secret) *served {
 	srv := httptest.NewServer(gateway.New(gateway.Options{Runtime: rt, Token: token, Log: log, Page: page}))
 	t.Cleanup(srv.Close)
 	t.Cleanup(page.Close) // before the server, which waits for its streams
-	return &served{t: t, url: srv.URL, page: page, runtime: rt}
+	return &served{t: t, url: srv.URL, dir: dir, page: page, runtime: rt}
 }
 
 // call makes a request. header is "Name: value" lines.

@@ -23,7 +23,7 @@ export function left(moment) {
 
 // shut reports whether nothing is let through: by a circuit that is open, or by a person.
 export function shut({ told, order }) {
-  return order?.verb === 'disable' || order?.verb === 'drain' || (told?.state === 'open' && left(told.until) > 0);
+  return order?.verb === 'disable' || order?.verb === 'drain' || (told?.state === 'open' && !trial({ told }));
 }
 
 // trial reports whether the next request is a test.

@@ -50,8 +50,9 @@ async function choose({ target, told, order }) {
     confirm: t('order.confirm'),
     check: async () => {
       const keeps = !details.hidden;
-      done = { verb: chosen(), target, seconds: keeps ? Number(time.value) : 0, note: keeps ? note.value.trim() : '' };
-      await send('POST', 'api/orders', done);
+      const wanted = { verb: chosen(), target, seconds: keeps ? Number(time.value) : 0, note: keeps ? note.value.trim() : '' };
+      await send('POST', 'api/orders', wanted);
+      done = wanted;
     },
   });
   keyed(`orders ${target}`)?.focus();

@@ -2,7 +2,7 @@
 import { h, put, redraw, s } from './dom.js';
 import { t } from './i18n.js';
 import * as live from './live.js';
-import { model, trial } from './model.js';
+import { left, model, trial } from './model.js';
 import { ordersButton, policies } from './orders.js';
 import { countdown, look, pill, tick } from './state.js';
 import * as time from './time.js';
@@ -79,6 +79,7 @@ function falls(view, m) {
   });
   const end = m.goes ? null : h('p', { class: 'note sink' }, t('status.nobody'));
   const element = h('div', { class: 'falls' }, svg, source, h('ol', { class: 'steps' }, steps.map((x) => x.element)), end);
+  element.style.setProperty('--steps', steps.length);
   for (const [i, x] of steps.entries()) x.element.style.setProperty('--step', i);
   watcher?.disconnect();
   watcher = new ResizeObserver(() => river(svg, element, source, steps, end));
@@ -151,6 +152,6 @@ function table(told) {
       h('thead', {}, h('tr', {}, columns.map((c) => h('th', { scope: 'col' }, t(`column.${c}`))))),
       h('tbody', {}, told.map((x) => h('tr', {},
         h('td', {}, x.words.scope), h('td', { class: 'mono' }, x.target), h('td', {}, x.words.state),
-        h('td', {}, x.since && time.moment(x.since)), h('td', {}, x.until && countdown(x.until)),
+        h('td', {}, x.since && time.moment(x.since)), h('td', {}, x.until && left(x.until) > 0 && countdown(x.until)),
         h('td', {}, x.code && h('code', {}, x.code)), h('td', {}, x.words.why)))))));
 }
