@@ -51,6 +51,21 @@ func TestRequests(t *testing.T) {
 	narrow.shot("request-phone-dark")
 }
 
+// TestStrangersText: what a client or a vendor wrote is text, whatever it looks like.
+func TestStrangersText(t *testing.T) {
+	s, _ := serve(t, map[string]string{"anthropic": "error-event=0"})
+	const model = `<img src=x onerror=document.title=1><b>claude</b>`
+	id := askFor(t, s, "anthropic/"+model)
+	p := open(t, s, "#requests", look{})
+	for _, hash := range []string{"#requests", "#requests/" + id, "#status"} {
+		eval[chromedp.Void](p, fmt.Sprintf(`void (location.hash = %q)`, hash))
+		p.wait(fmt.Sprintf(`document.querySelector('main').innerText.includes(%q)`, model))
+		if n := eval[int](p, `document.querySelectorAll('main img, main b').length`); n != 0 {
+			t.Errorf("%s: %d elements are made of a model's name", hash, n)
+		}
+	}
+}
+
 // TestChinese: both the page's own words and those of the story.
 func TestChinese(t *testing.T) {
 	s, _ := serve(t, map[string]string{"anthropic": "quota"})

@@ -14,11 +14,17 @@ import (
 	"spillway/tests/internal/rig"
 )
 
-// ask makes a streamed call and returns its request's id.
-// header is "Name: value" lines.
+// ask makes a streamed call and returns its request's id. header is "Name: value"
+// lines.
 func ask(t *testing.T, s *rig.Server, header ...string) (id string) {
 	t.Helper()
-	body := `{"model":"auto","max_tokens":99,"stream":true,"messages":[{"role":"user","content":"What does a spillway do?"}]}`
+	return askFor(t, s, "auto", header...)
+}
+
+// askFor is ask for a model.
+func askFor(t *testing.T, s *rig.Server, model string, header ...string) (id string) {
+	t.Helper()
+	body := `{"model":"` + model + `","max_tokens":99,"stream":true,"messages":[{"role":"user","content":"What does a spillway do?"}]}`
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/v1/messages", strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
