@@ -76,19 +76,22 @@ func of(path, part string) string {
 	return fmt.Sprintf(`section[aria-labelledby="settings-failover"] [data-path="%s"] %s`, path, part)
 }
 
-const saveButton = `section[aria-labelledby="settings-failover"] button[type=submit]`
+// saveButton is that of an entry's card.
+func saveButton(entry string) string {
+	return fmt.Sprintf(`section[aria-labelledby="settings-%s"] button[type=submit]`, entry)
+}
 
 // settings opens the view.
 func settings(t *testing.T, s *rig.Server, l look) *tab {
 	t.Helper()
 	p := open(t, s, "#settings", l)
-	p.wait(fmt.Sprintf(`document.querySelector('%s')`, saveButton))
+	p.wait(fmt.Sprintf(`document.querySelector('%s')`, saveButton("failover")))
 	return p
 }
 
-func (p *tab) save() {
+func (p *tab) save(entry string) {
 	p.t.Helper()
-	p.do(chromedp.Click(chromedp.CSS(saveButton)))
+	p.do(chromedp.Click(chromedp.CSS(saveButton(entry))))
 }
 
 // retype types text in the place of what an input holds.
@@ -141,7 +144,7 @@ func TestSettingsByPointer(t *testing.T) {
 		t.Fatalf("after dragging: %s", got)
 	}
 	same(t, s, written) // not before it is saved
-	p.save()
+	p.save("failover")
 	p.wait(`document.querySelector('.toast')`)
 	if said := eval[string](p, `document.querySelector('.toast').textContent`); !strings.Contains(said, "cordis.patch.yml, line 4") {
 		t.Errorf("the page says %q, not what was written where", said)
@@ -190,7 +193,7 @@ func TestSettingsByKeyboard(t *testing.T) {
 	p.axe()
 	p.fits()
 	p.shot("settings-typed-phone")
-	p.save()
+	p.save("failover")
 	p.wait(`document.querySelector('.toast')`)
 	p.axe()
 	want := strings.Replace(written, `      - anthropic # the best
@@ -214,10 +217,10 @@ func TestSettingsInvalid(t *testing.T) {
 	p := settings(t, s, look{language: "zh"})
 	threshold := of("failureThreshold", "input")
 	p.retype(threshold, "many")
-	p.save()
+	p.save("failover")
 	p.wait(fmt.Sprintf(`document.querySelector('%s[aria-invalid]')`, threshold))
 	p.retype(threshold, "0")
-	p.save()
+	p.save("failover")
 	p.wait(fmt.Sprintf(`document.querySelector('%s').textContent.includes('太小')`, of("failureThreshold", ".trouble")))
 	p.expect("422")
 	described := eval[string](p, fmt.Sprintf(`document.querySelector('%s').getAttribute('aria-describedby').split(' ').map(id => document.getElementById(id).textContent).join(' ')`, threshold))
@@ -233,7 +236,7 @@ func TestSettingsInvalid(t *testing.T) {
 	p.do(chromedp.Click(chromedp.CSS(`nav a[href="#status"]`)), chromedp.Click(chromedp.CSS(`nav a[href="#settings"]`)))
 	p.wait(fmt.Sprintf(`document.querySelector('%s')?.value === '0'`, threshold))
 	p.retype(threshold, "5")
-	p.save()
+	p.save("failover")
 	p.wait(`document.querySelector('.toast')`)
 	same(t, s, strings.Replace(written, "failureThreshold: 3", "failureThreshold: 5", 1))
 }
@@ -247,7 +250,7 @@ func TestSettingsConflict(t *testing.T) {
 	p.retype(threshold, "7")
 	theirs := strings.Replace(written, "failureThreshold: 3 # patient", "cooldownMs: 60000 # theirs\n    failureThreshold: 4", 1)
 	put(t, filepath.Join(s.Dir, profile.PatchFile), theirs)
-	p.save()
+	p.save("failover")
 	p.wait(`document.querySelector('.newer')`)
 	p.expect("412")
 	same(t, s, theirs)
@@ -258,7 +261,7 @@ func TestSettingsConflict(t *testing.T) {
 	if got := eval[string](p, fmt.Sprintf(`document.querySelector('%s').value`, threshold)); got != "7" {
 		t.Errorf("what was typed is now %q", got)
 	}
-	p.save()
+	p.save("failover")
 	p.wait(`document.querySelector('.toast')`)
 	same(t, s, strings.Replace(theirs, "failureThreshold: 4", "failureThreshold: 7", 1))
 }
@@ -270,7 +273,7 @@ func TestSettingsOverridden(t *testing.T) {
 	p := settings(t, s, look{})
 	threshold := of("failureThreshold", "input")
 	p.retype(threshold, "7")
-	p.save()
+	p.save("failover")
 	p.wait(`document.querySelector('.notes .note')`)
 	p.expect("409")
 	if said := eval[string](p, `document.querySelector('.notes').textContent`); !strings.Contains(said, "home patch") || !strings.Contains(said, "cordis.patch.yml:2") {

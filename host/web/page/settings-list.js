@@ -152,9 +152,9 @@ export function list(context, kind) {
 // routeAdder takes a provider, with a model or without.
 function routeAdder(context, add) {
   const models = h('datalist', { id: `${context.id}-models` });
-  const provider = h('select', { id: context.id, 'aria-describedby': context.describedby },
+  const provider = h('select', { id: context.id, form: '', 'aria-describedby': context.describedby },
     context.providers.map((p) => h('option', { value: p.name }, p.name)));
-  const model = h('input', { type: 'text', id: `${context.id}-model`, list: `${context.id}-models`, placeholder: t('list.anyModel'), autocomplete: 'off', spellcheck: 'false' });
+  const model = h('input', { type: 'text', id: `${context.id}-model`, form: '', list: `${context.id}-models`, placeholder: t('list.anyModel'), autocomplete: 'off', spellcheck: 'false' });
   const offer = () => put(models, (context.providers.find((p) => p.name === provider.value)?.models ?? []).map((m) => h('option', { value: m })));
   provider.addEventListener('change', offer);
   offer();
@@ -166,7 +166,7 @@ function routeAdder(context, add) {
 }
 
 function textAdder(context, add) {
-  const input = h('input', { type: 'text', id: context.id, 'aria-describedby': context.describedby });
+  const input = h('input', { type: 'text', id: context.id, form: '', 'aria-describedby': context.describedby });
   const act = () => {
     if (input.value.trim()) add(input.value.trim());
     input.value = '';
@@ -175,7 +175,8 @@ function textAdder(context, add) {
   return adder(context, [h('label', { for: context.id }, t('list.text')), input], [input], act);
 }
 
-// adder is what adds an item. What is typed into it is no change of the list yet.
+// adder is what adds an item. What is typed into it is no change of the list yet,
+// and its inputs are of no form: Enter adds, and saves nothing.
 function adder(context, content, inputs, act) {
   const node = h('div', { class: 'row adder' }, content, h('button', { type: 'button', class: 'add', 'aria-label': `${t('list.add')}: ${context.words}`, onclick: act }, t('list.add')));
   node.addEventListener('input', (event) => event.stopPropagation());

@@ -20,6 +20,7 @@ import (
 var programs = map[string]string{
 	"spillway":         "spillway/host/cmd/spillway",
 	"broken":           "spillway/tests/plugins/broken",
+	"dials":            "spillway/tests/plugins/dials",
 	"plugins/failover": "spillway/plugin/failover",
 	"plugins/shout":    "spillway/tests/plugins/shout",
 }
