@@ -140,12 +140,12 @@ func (r *Runtime) SaveSettings(ctx context.Context, id, revision string, changes
 
 // fits checks a config before it is written.
 func (r *Runtime) fits(form *profile.Form, schema json.RawMessage, old, next *profile.Value) error {
-	fresh, err := form.Fresh(old, next)
+	secrets, err := form.CheckSecrets(old, next)
 	if err != nil {
 		return err
 	}
-	if fresh != nil {
-		return fresh
+	if secrets != nil {
+		return secrets
 	}
 	config, _, err := next.Resolve(r.opts.Env)
 	if err != nil {

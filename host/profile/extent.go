@@ -189,8 +189,9 @@ func (s *source) around(n *yaml.Node, indent, from, to int, without map[*yaml.No
 			take(s.start(n), s.reach(n, indent))
 		case n.Kind == yaml.MappingNode || n.Kind == yaml.SequenceNode:
 			take(s.start(n), props)
+			inside := s.indent(n)
 			for _, c := range n.Content {
-				walk(c, s.indent(n))
+				walk(c, inside)
 			}
 		default:
 			take(begin, s.end(n, indent))
@@ -218,8 +219,12 @@ func blockOf(n *yaml.Node) bool {
 	return (n.Kind == yaml.MappingNode || n.Kind == yaml.SequenceNode) && n.Style&yaml.FlowStyle == 0
 }
 
-// indent is the indentation of the lines of a list or mapping.
+// indent is the indentation of the lines of a list or mapping, 0 if it has none
+// of its own.
 func (s *source) indent(n *yaml.Node) int {
+	if !blockOf(n) {
+		return 0
+	}
 	if n.Kind == yaml.MappingNode && len(n.Content) > 0 {
 		return n.Content[0].Column - 1
 	}

@@ -170,14 +170,14 @@ func TestSecretsStayHidden(t *testing.T) {
 	if got, want := (renderer{}).flow(next), `{other: x, hooks: [{url: !env URL}, {url: v, pass: hidden-1, apiKey: !env K}]}`; got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
-	if faults, err := form.Fresh(config, next); err != nil || faults != nil {
+	if faults, err := form.CheckSecrets(config, next); err != nil || faults != nil {
 		t.Errorf("got faults %v, %v, want none", faults, err)
 	}
 	next, err = form.Apply(x, []Change{{Path: "hooks[0].pass", Value: json.RawMessage(`"typed"`)}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	faults, err := form.Fresh(config, next)
+	faults, err := form.CheckSecrets(config, next)
 	if err != nil || len(faults) != 1 || faults[0].Path != "hooks[0].pass" || strings.Contains(faults.Error(), "typed") {
 		t.Errorf("got faults %v, %v, want one of hooks[0].pass that does not tell", faults, err)
 	}
@@ -185,7 +185,7 @@ func TestSecretsStayHidden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if faults, err = form.Fresh(config, next); err != nil || len(faults) != 1 || faults[0].Path != "hooks[0].url" {
+	if faults, err = form.CheckSecrets(config, next); err != nil || len(faults) != 1 || faults[0].Path != "hooks[0].url" {
 		t.Errorf("got faults %v, %v, want that a secret would be seen", faults, err)
 	}
 	if _, err := form.Apply(x, []Change{{Path: "hooks", Value: json.RawMessage(`[{"__kept":"hooks[9]"}]`)}}); !isFaults(err) {

@@ -69,7 +69,7 @@ func read(dir string, o Options) (*builder, error) {
 		b.patch(Layer{Name: "bundle", File: "(built in)", Data: o.Bundle})
 	}
 	b.optional("base", filepath.Join(dir, BaseFile), b.base)
-	b.own = len(b.lists)
+	b.slot = len(b.lists)
 	b.optional("profile patch", filepath.Join(dir, PatchFile), b.patch)
 	if o.Home != "" {
 		b.optional("home patch", filepath.Join(o.Home, PatchFile), b.patch)
@@ -85,7 +85,7 @@ type builder struct {
 	profile *Profile
 	lists   []*List
 	errs    []error
-	own     int // the place of the profile's patch among the lists
+	slot    int // the place of the profile's patch among the lists
 }
 
 func (b *builder) optional(name, file string, use func(Layer)) {

@@ -83,10 +83,10 @@ func (f *Form) part(v, schema, root *Value, steps []string, secret map[string]bo
 	return m
 }
 
-// Fresh finds what a new config does wrong with secrets: one that was written as
+// CheckSecrets finds what a new config does wrong with secrets: one that was written as
 // text, for a file is no place for it, and one that was moved to where it would be
 // seen. Those that the old config has may stay and move among such places.
-func (f *Form) Fresh(old, next *Value) (sdk.Faults, error) {
+func (f *Form) CheckSecrets(old, next *Value) (sdk.Faults, error) {
 	before, err := f.secrets(old)
 	if err != nil {
 		return nil, err

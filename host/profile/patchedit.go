@@ -254,13 +254,14 @@ func (e *patchEditor) right(text string) bool {
 	if err != nil {
 		return false
 	}
-	left := newSource(text).around(doc.Content[0], -1, 0, len(text), nil)
+	left := map[string]int{}
+	for _, c := range newSource(text).around(doc.Content[0], -1, 0, len(text), nil) {
+		left[c]++
+	}
 	for _, c := range newSource(string(e.layer.Data)).around(e.root, -1, 0, len(e.layer.Data), changed) {
-		i := slices.Index(left, c)
-		if i < 0 {
+		if left[c]--; left[c] < 0 {
 			return false
 		}
-		left = slices.Delete(left, i, i+1)
 	}
 	return true
 }

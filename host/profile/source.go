@@ -12,6 +12,10 @@ type source struct {
 	lines []int // where each line begins, in bytes
 	brk   string
 	edits []edit
+
+	// seen is the place that was looked for last: most follow one another, and a
+	// line may be long.
+	seen struct{ line, column, at int }
 }
 
 // edit puts text in the place of the bytes from from to to.
@@ -39,12 +43,15 @@ func (s *source) offset(line, column int) int {
 	if line > len(s.lines) {
 		return len(s.text)
 	}
-	at := s.lines[line-1]
-	for ; column > 1 && at < len(s.text); column-- {
-		_, size := utf8.DecodeRuneInString(s.text[at:])
-		at += size
+	from := &s.seen
+	if from.line != line || from.column > column {
+		from.line, from.column, from.at = line, 1, s.lines[line-1]
 	}
-	return at
+	for ; from.column < column && from.at < len(s.text); from.column++ {
+		_, size := utf8.DecodeRuneInString(s.text[from.at:])
+		from.at += size
+	}
+	return from.at
 }
 
 // lineStart is where the line of at begins.

@@ -61,8 +61,7 @@ func (e *OverriddenError) Error() string {
 type edition struct {
 	*builder
 	own Layer // the profile's patch, without data if there is no file
-	at  int
-	has bool
+	has bool  // there is one
 }
 
 // openEdition reads the layers. Every one must be usable.
@@ -74,9 +73,9 @@ func openEdition(dir string, o Options) (*edition, error) {
 	if len(b.errs) > 0 {
 		return nil, errors.Join(b.errs...)
 	}
-	e := &edition{builder: b, at: b.own, own: Layer{Name: "profile patch", File: filepath.Join(dir, PatchFile)}}
-	if i := slices.IndexFunc(b.profile.Layers, func(l Layer) bool { return l.Name == e.own.Name }); i >= 0 {
-		e.own, e.has = b.profile.Layers[i], true
+	e := &edition{builder: b, own: Layer{Name: "profile patch", File: filepath.Join(dir, PatchFile)}}
+	if layers := b.profile.Layers; b.slot < len(layers) && layers[b.slot].Name == e.own.Name {
+		e.own, e.has = layers[b.slot], true
 	}
 	return e, nil
 }
@@ -84,9 +83,9 @@ func openEdition(dir string, o Options) (*edition, error) {
 // compose composes the layers with other rows in the profile's patch; later
 // are the layers above it.
 func (e *edition) compose(rows []*Value, later bool) (*Composed, error) {
-	lists := append(slices.Clone(e.lists[:e.at]), &List{pos: Pos{File: e.own.File}, rows: rows})
+	lists := append(slices.Clone(e.lists[:e.slot]), &List{pos: Pos{File: e.own.File}, rows: rows})
 	if later {
-		above := e.at
+		above := e.slot
 		if e.has {
 			above++
 		}
@@ -98,7 +97,7 @@ func (e *edition) compose(rows []*Value, later bool) (*Composed, error) {
 // rows are those of the profile's patch.
 func (e *edition) rows() []*Value {
 	if e.has {
-		return e.lists[e.at].rows
+		return e.lists[e.slot].rows
 	}
 	return nil
 }
@@ -197,50 +196,58 @@ func Save(ctx context.Context, dir string, o Options, s Edit) (*Saved, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := e.next(x, t, next)
+	text, rows, err := e.next(x, t, next)
 	if err != nil {
 		return nil, err
 	}
-	saved := &Saved{Pos: Pos{Layer: e.own.Name, File: e.own.File}}
-	if saved.Written = text != string(e.own.Data); saved.Written {
-		if err := e.write(ctx, text, s.Accept); err != nil {
-			return nil, err
-		}
-	}
-	after, err := openEdition(dir, o)
-	if err != nil {
-		return nil, err
-	}
-	saved.Revision = revision(after.profile.Layers)
-	for _, row := range after.rows() {
+	saved := &Saved{Pos: Pos{Layer: e.own.Name, File: e.own.File}, Revision: x.Revision}
+	for _, row := range rows {
 		if i, ok := row.at["config"]; ok && t.overrides(row) {
 			saved.Pos = row.fields[i].pos
 		}
 	}
+	if text == string(e.own.Data) {
+		return saved, nil
+	}
+	if err := e.write(ctx, text, s.Accept); err != nil {
+		return nil, err
+	}
+	saved.Written, saved.Revision = true, revision(e.layers(text))
 	return saved, nil
 }
 
+// layers are those of the profile with another text of its patch.
+func (e *edition) layers(text string) []Layer {
+	own := e.own
+	own.Data = []byte(text)
+	if e.has {
+		layers := slices.Clone(e.profile.Layers)
+		layers[e.slot] = own
+		return layers
+	}
+	return slices.Insert(slices.Clone(e.profile.Layers), e.slot, own)
+}
+
 // next is the text of the profile's patch with the next config, which is then
-// the one that counts.
-func (e *edition) next(x *Editable, t target, next *Value) (string, error) {
+// the one that counts, and its rows.
+func (e *edition) next(x *Editable, t target, next *Value) (text string, rows []*Value, err error) {
 	now := next
 	if sameConfig(next, x.Inherited) {
 		now = nil
 	}
-	if now == nil && !e.has {
-		return "", e.effective(x.Row.ID(), nil, next)
+	if now != nil || e.has {
+		if text, err = t.rewrite(e.own, now); err != nil {
+			return "", nil, err
+		}
+		l := e.own
+		l.Data = []byte(text)
+		list, err := ParsePatch(l)
+		if err != nil {
+			return "", nil, err
+		}
+		rows = list.rows
 	}
-	text, err := t.rewrite(e.own, now)
-	if err != nil {
-		return "", err
-	}
-	l := e.own
-	l.Data = []byte(text)
-	list, err := ParsePatch(l)
-	if err != nil {
-		return "", err
-	}
-	return text, e.effective(x.Row.ID(), list.rows, next)
+	return text, rows, e.effective(x.Row.ID(), rows, next)
 }
 
 // effective refuses rows of the profile's patch with which the entry would not

@@ -303,3 +303,24 @@ func TestSaveTogether(t *testing.T) {
 		t.Errorf("rows (-want +got):\n%s", diff)
 	}
 }
+
+// TestSaveLarge saves into one long line of many values, for which an editor that
+// looked for each place from the line's beginning would need minutes.
+func TestSaveLarge(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(`[{"id": "f", "config": {"a": 2}}`)
+	for b.Len() < MaxFile/4 {
+		b.WriteString(`, {"id":"é"}`)
+	}
+	b.WriteString("]\n")
+	dir, file := folder(t, new(b.String()))
+	_, err := Save(t.Context(), dir, Options{Bundle: []byte(failoverRow)}, Edit{ID: "f", Next: func(*Editable) (*Value, error) {
+		return value(t, []byte(`{"a":3}`)), nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := strings.Replace(b.String(), `"a": 2`, `"a": 3`, 1); text(t, file) != want {
+		t.Error("the file is not the old one with one number changed")
+	}
+}
