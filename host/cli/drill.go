@@ -16,7 +16,7 @@ import (
 
 func (a *app) drillCommand() *cobra.Command {
 	var o drill.Options
-	var list, real bool
+	var list, real, live bool
 	c := &cobra.Command{
 		Use:   "drill",
 		Short: "Rehearse failures of this profile against simulated vendors",
@@ -30,6 +30,12 @@ provider without a key is rehearsed all the same.
 as it should. A route that can never serve is named with its place and counts as
 failed. Limits on silence and waits are cut to a fifth, unless --real-time is given.
 
+With --live the real vendors are asked instead: each route one tiny question, and one
+more for a tool and for an image if its model is said to be up to them, directly and
+without failover. That needs the keys and costs a few tokens; what it will cost is
+told first. It finds fallbacks that are dead and nobody knows: a key that has expired,
+a model that is gone, a tool that is ignored.
+
 The last line is "drill: N passed, M failed".
 
 Exit codes: 0 none failed; 1 some did; 2 the command is wrong.`,
@@ -41,6 +47,9 @@ Exit codes: 0 none failed; 1 some did; 2 the command is wrong.`,
 			if list {
 				return a.listScenarios()
 			}
+			if live {
+				return a.drillLive(c.Context(), drill.LiveOptions{Routes: o.Routes})
+			}
 			if o.Faster = drill.DefaultFaster; real {
 				o.Faster = 1
 			}
@@ -51,6 +60,7 @@ Exit codes: 0 none failed; 1 some did; 2 the command is wrong.`,
 	f.StringArrayVar(&o.Only, "only", nil, "rehearse this `SCENARIO` only, may be repeated")
 	f.StringArrayVar(&o.Routes, "route", nil, "let this `ROUTE` fail only, provider/model or a provider, may be repeated")
 	f.BoolVar(&real, "real-time", false, "keep limits and waits as long as they are")
+	f.BoolVar(&live, "live", false, "ask the real vendors instead")
 	f.BoolVar(&list, "list", false, "list the scenarios and rehearse nothing")
 	a.jsonFlag(c, "the verdicts")
 	return c
@@ -84,18 +94,53 @@ func (a *app) drill(ctx context.Context, o drill.Options) error {
 	}
 	r, err := drill.Run(ctx, o)
 	progress.clear()
-	if _, usage := errors.AsType[drill.UsageError](err); usage {
-		return usageError{fmt.Errorf("drill: %w", err)}
-	}
 	if err != nil {
-		return err
+		return drillError(err)
 	}
 	if a.asJSON {
 		err = a.printJSON(r)
 	} else {
 		err = r.Write(a.stdout, a.telling(a.stdout))
 	}
-	if err == nil && r.Failed > 0 {
+	return drilled(err, r.Failed)
+}
+
+// drillLive asks the real vendors.
+func (a *app) drillLive(ctx context.Context, o drill.LiveOptions) (err error) {
+	if o.Host, err = a.options(); err != nil {
+		return err
+	}
+	progress := newLiveLine(a.stderr)
+	o.Announce = func(requests int) {
+		fmt.Fprintf(a.stderr, "drill: up to %d requests of some 50 tokens each go to real vendors now\n", requests)
+	}
+	o.Progress = func(done, total int, asked drill.LiveAsked) {
+		progress.show(true, fmt.Sprintf("drill: %d of %d  %s  %s", done, total, asked.Route, asked.Question))
+	}
+	r, err := drill.Live(ctx, o)
+	progress.clear()
+	if err != nil {
+		return drillError(err)
+	}
+	if a.asJSON {
+		err = a.printJSON(r)
+	} else {
+		err = r.Write(a.stdout, a.telling(a.stdout))
+	}
+	return drilled(err, r.Failed)
+}
+
+// drillError is an error of the command's, or one in what the user wrote.
+func drillError(err error) error {
+	if _, usage := errors.AsType[drill.UsageError](err); usage {
+		return usageError{fmt.Errorf("drill: %w", err)}
+	}
+	return err
+}
+
+// drilled is the end of a drill that was told, or could not be.
+func drilled(err error, failed int) error {
+	if err == nil && failed > 0 {
 		return quietError{errors.New("the drill has failed")}
 	}
 	return err

@@ -139,14 +139,12 @@ func (m *troff) commands(parent *cobra.Command) {
 		if !c.IsAvailableCommand() || c.Name() == "help" {
 			continue
 		}
-		if !c.HasAvailableSubCommands() {
-			m.line(".SS %s", escape(strings.TrimSuffix(c.UseLine(), " [flags]")))
-			m.text(cmp.Or(c.Long, c.Short))
-			m.flags(c.NonInheritedFlags())
-			if c.Example != "" {
-				m.line(".PP")
-				m.text(c.Example)
-			}
+		m.line(".SS %s", escape(strings.TrimSuffix(c.UseLine(), " [flags]")))
+		m.text(cmp.Or(c.Long, c.Short))
+		m.flags(c.NonInheritedFlags())
+		if c.Example != "" {
+			m.line(".PP")
+			m.text(c.Example)
 		}
 		m.commands(c)
 	}

@@ -102,30 +102,18 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	r.Verdicts = make([]Verdict, len(plays))
 	var mu sync.Mutex // guards done, and lets one Progress run at a time
 	done := 0
-	var wg sync.WaitGroup
-	next := make(chan int)
-	for range min(atOnce, len(plays)) {
-		wg.Go(func() {
-			for i := range next {
-				v := s.run(ctx, plays[i])
-				mu.Lock()
-				r.Verdicts[i] = v
-				done++
-				if o.Progress != nil {
-					o.Progress(done, len(plays), v)
-				}
-				mu.Unlock()
-			}
-		})
-	}
-	for _, i := range longestFirst(plays) {
-		select {
-		case next <- i:
-		case <-ctx.Done():
+	order := longestFirst(plays)
+	each(ctx, atOnce, len(plays), func(n int) {
+		i := order[n]
+		v := s.run(ctx, plays[i])
+		mu.Lock()
+		defer mu.Unlock()
+		r.Verdicts[i] = v
+		done++
+		if o.Progress != nil {
+			o.Progress(done, len(plays), v)
 		}
-	}
-	close(next)
-	wg.Wait()
+	})
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -199,7 +187,7 @@ func (s *surveyed) plays(chosen []scenario, only []string) ([]play, error) {
 			}
 			seen[r] = true
 			known = append(known, r.String())
-			if len(only) > 0 && !slices.Contains(only, r.String()) && !slices.Contains(only, r.Provider) {
+			if !wanted(only, r) {
 				continue
 			}
 			for _, sc := range chosen {
@@ -207,10 +195,20 @@ func (s *surveyed) plays(chosen []scenario, only []string) ([]play, error) {
 			}
 		}
 	}
+	return plays, knownRoutes(only, known)
+}
+
+// wanted reports whether a route is among those that were asked for.
+func wanted(only []string, r sdk.Route) bool {
+	return len(only) == 0 || slices.Contains(only, r.String()) || slices.Contains(only, r.Provider)
+}
+
+// knownRoutes refuses names that are no route and no provider of one.
+func knownRoutes(only, known []string) error {
 	for _, name := range only {
 		if !slices.ContainsFunc(known, func(r string) bool { return r == name || strings.HasPrefix(r, name+"/") }) {
-			return nil, UsageError{fmt.Errorf("no route %q can serve in this profile (there are: %s)%s", name, strings.Join(known, ", "), near(name, known))}
+			return UsageError{fmt.Errorf("no route %q can serve in this profile (there are: %s)%s", name, strings.Join(known, ", "), near(name, known))}
 		}
 	}
-	return plays, nil
+	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"spillway/host/story"
 )
@@ -82,4 +83,48 @@ func (r *Report) heading(line func(string, ...any), l *lexicon, v Verdict) {
 // Progress tells how far a rehearsal is, v being the last that has ended.
 func Progress(done, total int, v Verdict, l story.Language) string {
 	return fmt.Sprintf(wordsOf(l).progress, done, total) + "  " + v.Route.String() + "  " + v.Scenario
+}
+
+// Write tells a report to people. Its last line is "drill: N passed, M failed" in
+// every language.
+func (r *LiveReport) Write(w io.Writer, o story.Options) error {
+	l := wordsOf(o.Language)
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	line(l.asked, r.Profile, r.Requests)
+	for _, a := range r.Absent {
+		line(l.absentIs, a.Provider, plain(a.Why))
+	}
+	for _, broken := range r.Broken {
+		line("  %s  %s", l.failed, broken.in(l))
+	}
+	for i, a := range r.Asked {
+		if i == 0 || r.Asked[i-1].Route != a.Route {
+			line("\n%s", a.Route)
+		}
+		mark := l.failed
+		switch {
+		case a.OK:
+			mark = l.ok
+		case a.Unsure:
+			mark = "?"
+		}
+		line("  %-5s  %s", mark, a.in(l))
+	}
+	line("drill: %d passed, %d failed", r.Passed, r.Failed)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (a LiveAsked) in(l *lexicon) string {
+	took := time.Duration(a.Took).Round(time.Millisecond).String()
+	switch {
+	case a.Unsure:
+		return fmt.Sprintf(l.unsure, a.Question)
+	case a.OK:
+		return fmt.Sprintf(l.answers, a.Question, took)
+	case a.Ignored:
+		return fmt.Sprintf(l.ignored, took)
+	}
+	return fmt.Sprintf(l.refuses, a.Question, a.Code, a.Status, plain(a.Message))
 }

@@ -31,6 +31,13 @@ type lexicon struct {
 	damage         string
 	hang           string // duration
 
+	asked    string // of live: folder, requests
+	answers  string // question, duration
+	unsure   string // question
+	ignored  string // duration
+	refuses  string // question, code, status, message
+	absentIs string // provider, why
+
 	broken   map[BrokenKind]string
 	failings map[Failing]string
 	notes    map[NoteKind]string
@@ -65,6 +72,13 @@ var english = lexicon{
 	part:    "part of an answer, then the error %s, after %s (attempts: %d)",
 	damage:  "something that is not one whole answer",
 	hang:    "nothing for %s",
+
+	asked:    "profile %s: %d requests to real vendors",
+	answers:  "%s: answered after %s",
+	unsure:   "%s: cut off by the limit of the question before it could be told",
+	ignored:  "tool: it answered after %s and called no tool",
+	refuses:  "%s: %s (status %d): %s",
+	absentIs: "%s was not asked: %s",
 
 	broken: map[BrokenKind]string{
 		BrokenFault:      "{detail}",
@@ -118,6 +132,13 @@ var chinese = lexicon{
 	part:    "先是部分回答，然后是错误 %s，用时 %s（尝试 %d 次）",
 	damage:  "不是一个完整的回答",
 	hang:    "%s 没有任何内容",
+
+	asked:    "配置 %s：向真实厂商发出 %d 个请求",
+	answers:  "%s：%s 后回答",
+	unsure:   "%s：在能看出之前就被这个问题的长度限制截断",
+	ignored:  "tool：%s 后回答，却没有调用工具",
+	refuses:  "%s：%s（状态 %d）：%s",
+	absentIs: "没有询问 %s：%s",
 
 	broken: map[BrokenKind]string{
 		BrokenFault:      "{detail}",
