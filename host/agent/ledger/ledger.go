@@ -50,8 +50,11 @@ func open(dir string, lim limits) (_ *Ledger, err error) {
 		return nil, fmt.Errorf("ledger: %w", err)
 	}
 	l := &Ledger{path: filepath.Join(dir, fileName), running: filepath.Join(dir, runningFolder), limits: lim}
-	if err := os.MkdirAll(l.running, 0o700); err != nil {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("ledger: %w", err)
+	}
+	if l.emptied() {
+		return nil, l.unusable(errEmptied)
 	}
 	if l.id, err = sqlite.Touch(l.path); err != nil {
 		return nil, l.unusable(err)
@@ -81,6 +84,9 @@ func (l *Ledger) ready(ctx context.Context) error {
 	if err := sqlite.Migrate(ctx, l.db, schema1); err != nil {
 		return err
 	}
+	if err := os.MkdirAll(l.running, 0o700); err != nil {
+		return err
+	}
 	if err := l.sweep(); err != nil {
 		return err
 	}
@@ -88,6 +94,19 @@ func (l *Ledger) ready(ctx context.Context) error {
 		return err
 	}
 	return l.trim(ctx)
+}
+
+var errEmptied = errors.New("the file has been emptied; remove it to begin anew: then nothing is known of earlier calls")
+
+// emptied reports whether the file was in use and has lost all that it held, which
+// SQLite takes for a new one. The folder of holds is made after the first contents.
+func (l *Ledger) emptied() bool {
+	file, err := os.Stat(l.path)
+	if err != nil || file.Size() > 0 {
+		return false
+	}
+	_, err = os.Stat(l.running)
+	return err == nil
 }
 
 // Close closes the ledger. Calls that are being run end as unknown: wait for them

@@ -329,16 +329,16 @@ func TestList(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			all, err := l.List(t.Context(), c.filter)
-			got := ""
+			var got strings.Builder
 			for _, e := range all {
 				var in struct{ N string }
 				if err := json.Unmarshal(e.Input, &in); err != nil {
 					t.Error(err)
 				}
-				got += in.N
+				got.WriteString(in.N)
 			}
-			if got != c.want || err != nil {
-				t.Errorf("got %q, %v; want %q", got, err, c.want)
+			if got.String() != c.want || err != nil {
+				t.Errorf("got %q, %v; want %q", got.String(), err, c.want)
 			}
 		})
 	}
@@ -370,6 +370,22 @@ func TestUnusable(t *testing.T) {
 			return os.WriteFile(path, []byte(strings.Repeat("not a database ", 1000)), 0o600)
 		},
 		"a folder": func(_ *testing.T, path string) error { return os.Mkdir(path, 0o700) },
+		"emptied": func(t *testing.T, path string) error {
+			ended(tool.Text("done"), nil)(t, openAt(t, filepath.Dir(path)), action("x"))
+			return errors.Join(os.Remove(path), os.Remove(path+"-wal"), os.WriteFile(path, nil, 0o600))
+		},
+		"cut short": func(t *testing.T, path string) error {
+			closed(t, path)
+			return os.Truncate(path, 5000)
+		},
+		"scrambled": func(t *testing.T, path string) error {
+			closed(t, path)
+			data, err := os.ReadFile(path)
+			for i := range data[100:] {
+				data[100+i] ^= 0x5a
+			}
+			return errors.Join(err, os.WriteFile(path, data, 0o600))
+		},
 		"newer": func(t *testing.T, path string) error {
 			openAt(t, filepath.Dir(path)).Close()
 			db, err := sql.Open(sqlite.Driver, sqlite.DSN(path, nil))
@@ -393,6 +409,16 @@ func TestUnusable(t *testing.T) {
 				t.Error("the file was changed")
 			}
 		})
+	}
+}
+
+// closed leaves a ledger of one call.
+func closed(t *testing.T, path string) {
+	t.Helper()
+	l := openAt(t, filepath.Dir(path))
+	ended(tool.Text("done"), nil)(t, l, action("x"))
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
 	}
 }
 

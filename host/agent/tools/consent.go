@@ -26,7 +26,7 @@ func (s *shell) Confirm(input json.RawMessage) (string, bool) {
 	case confirmUnlisted:
 		ask = !listed(in.Command, s.allow)
 	}
-	return "run: " + oneLine(in.Command, maxAsked), ask
+	return "run: " + oneLine(in.Command), ask
 }
 
 // listed reports whether a command is one of those that nobody is asked about: its

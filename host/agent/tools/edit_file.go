@@ -39,7 +39,7 @@ func (t *editFile) Confirm(input json.RawMessage) (string, bool) {
 	if read(input, &in) != nil {
 		return "edit a file", false // Run refuses it
 	}
-	return fmt.Sprintf("edit %s: %q becomes %q", oneLine(in.Path, maxAsked), oneLine(in.Old, maxAsked), oneLine(in.New, maxAsked)), t.ask
+	return fmt.Sprintf("edit %s: “%s” becomes “%s”", oneLine(in.Path), oneLine(in.Old), oneLine(in.New)), t.ask
 }
 
 func (t *editFile) Run(ctx context.Context, c tool.Call) (tool.Result, error) {

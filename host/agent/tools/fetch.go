@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -182,16 +183,21 @@ func readable(answer *http.Response, data []byte) (kind string, text bool) {
 
 // pageText is the text of an answer in UTF-8; of HTML what can be read.
 func pageText(answer *http.Response, kind string, data []byte) (string, error) {
-	decoded, err := charset.NewReader(strings.NewReader(string(data)), answer.Header.Get("Content-Type"))
-	if err == io.EOF { // nothing to look at
+	if len(data) == 0 {
 		return "[the page is empty]\n", nil
 	}
-	if err != nil {
-		return "", err
+	// What is not said is guessed from the beginning alone: where that is ASCII,
+	// the rest may be UTF-8 all the same.
+	encoding, _, sure := charset.DetermineEncoding(data, answer.Header.Get("Content-Type"))
+	if sure || !isText(data) {
+		decoded, err := encoding.NewDecoder().Bytes(data)
+		if err != nil {
+			return "", err
+		}
+		data = decoded
 	}
 	if kind == "text/html" || kind == "application/xhtml+xml" {
-		return htmlText(decoded, answer.Request.URL)
+		return htmlText(bytes.NewReader(data), answer.Request.URL)
 	}
-	whole, err := io.ReadAll(decoded)
-	return strings.ToValidUTF8(string(whole), "\uFFFD"), err
+	return strings.ToValidUTF8(string(data), "\uFFFD"), nil
 }

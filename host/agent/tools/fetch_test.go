@@ -41,6 +41,9 @@ func TestFetch(t *testing.T) {
 	serve("/plain", "text/plain; charset=utf-8", "hello\n")
 	serve("/json", "application/vnd.x+json", `{"a": 1}`)
 	serve("/latin1", "text/plain; charset=iso-8859-1", "caf\xe9")
+	serve("/late", "text/plain", strings.Repeat("a", 1500)+"é")
+	serve("/guessed", "text/plain", "caf\xe9")
+	serve("/meta", "text/html", "<meta charset=gbk>\xc4\xe3\xba\xc3")
 	serve("/page", "text/html", "<title>T</title><p>Hi &amp; <a href='/plain'>there</a>")
 	serve("/binary", "application/zip", "PK\x03\x04")
 	serve("/untyped", "", "\x00\x01\x02")
@@ -76,6 +79,9 @@ func TestFetch(t *testing.T) {
 		"plain":      {base + "/plain", "hello\n", false},
 		"json":       {base + "/json", `{"a": 1}`, false},
 		"charset":    {base + "/latin1", "café", false},
+		"late UTF-8": {base + "/late", strings.Repeat("a", 1500) + "é", false},
+		"guessed":    {base + "/guessed", "café", false},
+		"as it says": {base + "/meta", "你好\n", false},
 		"page":       {base + "/page", "T\n\nHi & [there](" + base + "/plain)\n", false},
 		"binary":     {base + "/binary", base + "/binary is no text but application/zip", true},
 		"untyped":    {base + "/untyped", base + "/untyped is no text but application/octet-stream", true},

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"spillway/host/agent/tool"
 )
@@ -37,11 +39,22 @@ func failure(err error) (tool.Result, error) { return tool.Failed("%v", err), ni
 // notRun is the error of a tool that has begun nothing.
 func notRun(err error) error { return fmt.Errorf("%w: %w", tool.ErrNotRun, err) }
 
-// oneLine is s on one line of at most n bytes, for a question.
-func oneLine(s string, n int) string {
-	s = strings.Join(strings.Fields(s), " ")
-	if len(s) > n {
-		s = strings.ToValidUTF8(s[:n], "") + "…"
+// maxAsked bounds what a question shows of an input, in bytes.
+const maxAsked = 4096
+
+// oneLine is s on one line, for a question: whoever answers it must see what there
+// is, line ends and control characters too.
+func oneLine(s string) string {
+	var b strings.Builder
+	for _, r := range shorten(strings.TrimSpace(s), maxAsked) {
+		switch {
+		case r == '\n':
+			b.WriteString(" ⏎ ")
+		case r == ' ' || unicode.IsGraphic(r) && !unicode.IsSpace(r):
+			b.WriteRune(r)
+		default:
+			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+		}
 	}
-	return s
+	return b.String()
 }

@@ -74,7 +74,7 @@ func (t *searchFiles) Run(ctx context.Context, c tool.Call) (tool.Result, error)
 	case err != nil:
 		return failure(explain(root, name, err))
 	case info.IsDir():
-		_, err = walk(ctx, root, filepath.ToSlash(name), in.Ignored, func(name string, d fs.DirEntry) bool {
+		s.complete, err = walk(ctx, root, filepath.ToSlash(name), in.Ignored, func(name string, d fs.DirEntry) bool {
 			if d.Type().IsRegular() && only.match(name) {
 				s.file(name)
 			}
@@ -82,6 +82,7 @@ func (t *searchFiles) Run(ctx context.Context, c tool.Call) (tool.Result, error)
 		})
 	default:
 		s.file(name)
+		s.complete = true
 	}
 	if ctx.Err() != nil {
 		return tool.Result{}, context.Cause(ctx)
@@ -101,7 +102,9 @@ type search struct {
 	b       strings.Builder
 	matches int
 	large   int // files that are too large to be read
-	full    bool
+
+	full     bool // there are more matches than are shown
+	complete bool // all files were looked at
 }
 
 // file searches a file. One that cannot be read, or is no text, is passed over.
@@ -148,6 +151,9 @@ func (s *search) report() string {
 	}
 	if s.full {
 		fmt.Fprintf(&s.b, "[there are more than these %d matches: search a folder, or for something narrower]\n", s.matches)
+	}
+	if !s.full && !s.complete {
+		fmt.Fprintf(&s.b, "[only the first %d files and folders were searched]\n", maxVisited)
 	}
 	if s.large > 0 {
 		fmt.Fprintf(&s.b, "[%d files of more than %d bytes were not searched]\n", s.large, s.maxBytes)

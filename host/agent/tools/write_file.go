@@ -38,11 +38,8 @@ func (t *writeFile) Confirm(input json.RawMessage) (string, bool) {
 	if read(input, &in) != nil || in.Content == nil {
 		return "write a file", false // Run refuses it
 	}
-	return fmt.Sprintf("write %d bytes to %s", len(*in.Content), oneLine(in.Path, maxAsked)), t.ask
+	return fmt.Sprintf("write %d bytes to %s", len(*in.Content), oneLine(in.Path)), t.ask
 }
-
-// maxAsked bounds what a question shows of an input.
-const maxAsked = 300
 
 func (t *writeFile) Run(ctx context.Context, c tool.Call) (tool.Result, error) {
 	var in writeInput
