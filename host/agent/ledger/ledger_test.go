@@ -458,6 +458,17 @@ func TestPrivate(t *testing.T) {
 	}
 }
 
+// TestDurable: what is committed is on the disk, in any connection.
+func TestDurable(t *testing.T) {
+	l := openAt(t, t.TempDir())
+	for pragma, want := range map[string]string{"synchronous": "2", "journal_mode": "wal", "fullfsync": "1"} {
+		var got string
+		if err := l.db.QueryRow("PRAGMA " + pragma).Scan(&got); err != nil || got != want {
+			t.Errorf("%s: %q, %v", pragma, got, err)
+		}
+	}
+}
+
 // TestKept: what is too long is cut, and says so; who ran the tool gets it whole.
 func TestKept(t *testing.T) {
 	l, a := openAt(t, t.TempDir()), action("x")

@@ -21,7 +21,9 @@
 // What a model can put right is a Result with Error that says how: a path that is not
 // there and the nearest that is, a text that occurs twice and in which lines. A
 // command that was stopped, because of its time limit or because the agent is, has a
-// known end, too: its processes are dead by then.
+// known end, too: its processes are dead by then, but for those that have left their
+// group. An agent that is killed leaves its commands running; what became of them is
+// unknown then.
 //
 // Inputs are objects with known members; what is returned is bounded, and says what
 // was left out.

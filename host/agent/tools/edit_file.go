@@ -57,7 +57,7 @@ func (t *editFile) Run(ctx context.Context, c tool.Call) (tool.Result, error) {
 	if ctx.Err() != nil {
 		return tool.Result{}, notRun(context.Cause(ctx))
 	}
-	if name, err = t.target(root, name); err != nil {
+	if name, err = t.target(name); err != nil {
 		return failure(err)
 	}
 	data, was, err := t.content(root, name)

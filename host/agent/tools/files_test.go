@@ -98,8 +98,11 @@ func TestWriteFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Symlink("target", filepath.Join(folder, "link")); err != nil {
-		t.Fatal(err)
+	put(t, folder, map[string]string{".git/hooks/x": ""})
+	for link, to := range map[string]string{"link": "target", "hooks": ".git/hooks"} {
+		if err := os.Symlink(to, filepath.Join(folder, link)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for name, c := range map[string]struct {
 		input  in
@@ -110,6 +113,9 @@ func TestWriteFile(t *testing.T) {
 		"replaced":          {in{"path": "script.sh", "content": "new"}, "replaced script.sh, 3 bytes", false},
 		"emptied":           {in{"path": "dir/x", "content": ""}, "replaced dir/x, 0 bytes", false},
 		"through a link":    {in{"path": "link", "content": "new"}, "replaced target, 3 bytes", false},
+		"git's own":         {in{"path": ".git/config", "content": "x"}, ".git/config is git's own; use the commands of git", true},
+		"git's, by a link":  {in{"path": "hooks/pre-commit", "content": "x"}, "hooks/pre-commit is git's own; use the commands of git", true},
+		"git's, deeper":     {in{"path": "a/.GIT/x", "content": "x"}, "a/.GIT/x is git's own; use the commands of git", true},
 		"write-protected":   {in{"path": "locked", "content": "new"}, "locked is write-protected (mode -r--r--r--)", true},
 		"a folder":          {in{"path": "dir", "content": "new"}, "dir is no regular file", true},
 		"the folder itself": {in{"path": ".", "content": "new"}, ". is no regular file", true},

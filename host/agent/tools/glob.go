@@ -48,7 +48,7 @@ func newGlob(pattern string) (*glob, error) {
 		case c == '[' && strings.IndexByte(rest, ']') > 1:
 			n = strings.IndexByte(rest, ']') + 1
 			class := strings.ReplaceAll(rest[1:n-1], `\`, `\\`)
-			if class[0] == '!' {
+			if class[0] == '!' || class[0] == '^' {
 				class = "^/" + class[1:]
 			}
 			b.WriteString("[" + strings.ReplaceAll(class, "[", `\[`) + "]")

@@ -115,6 +115,7 @@ func TestGlob(t *testing.T) {
 		{"a?c", "abc x/aéc", "ac abbc"},
 		{"[a-c]x", "ax x/cx", "dx"},
 		{"[!a]x", "bx", "ax"},
+		{"[^a]x", "bx", "ax"},
 		{"{a,b{c,d}}.x", "a.x bc.x bd.x", "b.x abc.x"},
 		{`\*.x`, "*.x", "a.x"},
 		{"a+(b).x", "a+(b).x", "aab.x"},

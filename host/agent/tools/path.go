@@ -74,17 +74,26 @@ func openFile(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
 
 // explain says of an error at name what a model can do about it.
 func explain(root *os.Root, name string, err error) error {
-	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		err = e.Err
-	}
 	if !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s: %w", name, err)
+		return fmt.Errorf("%s: %w", name, bare(err))
 	}
 	near := nearest(root, name)
 	if len(near) == 0 {
 		return fmt.Errorf("%s does not exist, nor does anything like it; list_files shows what does", name)
 	}
 	return fmt.Errorf("%s does not exist; there is: %s", name, strings.Join(near, ", "))
+}
+
+// bare is an error of a file without the path, which may be one that the model does
+// not know.
+func bare(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err
+	}
+	if e, ok := errors.AsType[*os.LinkError](err); ok {
+		return e.Err
+	}
+	return err
 }
 
 const (

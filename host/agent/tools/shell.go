@@ -1,28 +1,19 @@
 package tools
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"spillway/host/agent/tool"
 )
 
-const (
-	// backgroundWait is how long the end of a command's output is waited for when
-	// the command has ended, but a process that it left behind may still write.
-	backgroundWait = time.Second
-	// grace is what the processes of a command have between TERM and KILL.
-	grace = 2 * time.Second
-
-	maxCommand = 64 << 10
-)
+const maxCommand = 64 << 10 // bytes
 
 // seen are the variables that commands see in any case.
 var seen = [...]string{
@@ -52,7 +43,7 @@ func Shell(config json.RawMessage, folder string, lookup func(string) (string, b
 		timeout: time.Duration(c.TimeoutMs) * time.Millisecond,
 		env:     []string{"PWD=" + p.real},
 	}
-	for _, name := range append(seen[:], c.Env...) {
+	for _, name := range slices.Concat(seen[:], c.Env) {
 		if value, ok := lookup(name); ok {
 			s.env = append(s.env, name+"="+value)
 		}
@@ -114,69 +105,25 @@ func (s *shell) Run(ctx context.Context, c tool.Call) (tool.Result, error) {
 	if in.TimeoutMs > 0 {
 		timeout = min(timeout, time.Duration(min(in.TimeoutMs, s.timeout.Milliseconds()))*time.Millisecond)
 	}
-	out := newEnds(s.maxOutput)
-	cmd := exec.Command("sh", "-c", in.Command)
-	cmd.Dir, cmd.Env = s.folder, s.env
-	cmd.Stdout, cmd.Stderr = out, out // one pipe: what came first stands first
-	cmd.WaitDelay = backgroundWait
-	cmd.SysProcAttr = ownGroup()
-	if err := cmd.Start(); err != nil {
+	p, err := start(s.command(in.Command), newEnds(s.maxOutput))
+	if err != nil {
 		return tool.Result{}, notRun(err)
 	}
-	done := make(chan error, 1)
-	go func() { done <- cmd.Wait() }()
 	limit := time.NewTimer(timeout)
 	defer limit.Stop()
 	select {
-	case err := <-done:
-		return ended(cmd, out, err), nil
+	case <-p.done:
+		return p.ended()
 	case <-limit.C:
-		stop(cmd, done)
-		return stopped(out, fmt.Sprintf("stopped: it took longer than %v", timeout)), nil
+		return p.stopped(fmt.Sprintf("stopped: it took longer than %v", timeout)), nil
 	case <-ctx.Done():
-		stop(cmd, done)
-		return stopped(out, fmt.Sprintf("stopped before its end: %v", context.Cause(ctx))), nil
+		return p.stopped(fmt.Sprintf("stopped before its end: %v", context.Cause(ctx))), nil
 	}
 }
 
-// stop ends the command's processes, and returns when none of them can do
-// anything any more. Done yields the end of the command.
-func stop(cmd *exec.Cmd, done <-chan error) {
-	signalGroup(cmd, syscall.SIGTERM)
-	patience := time.NewTimer(grace)
-	defer patience.Stop()
-	look := time.NewTicker(10 * time.Millisecond)
-	defer look.Stop()
-	for over := false; !over && groupAlive(cmd); {
-		select {
-		case <-look.C:
-		case <-patience.C:
-			over = true
-		}
-	}
-	signalGroup(cmd, syscall.SIGKILL)
-	<-done
-}
-
-// ended is the result of a command that ended by itself.
-func ended(cmd *exec.Cmd, out *ends, err error) tool.Result {
-	text := out.String()
-	if text != "" && !strings.HasSuffix(text, "\n") {
-		text += "\n"
-	}
-	state := cmd.ProcessState
-	if errors.Is(err, exec.ErrWaitDelay) {
-		text += "[a process that it started still runs, and its output is no longer read]\n"
-	}
-	if state.Success() {
-		return tool.Text(cmp.Or(text, "[no output]\n"))
-	}
-	r := tool.Text(fmt.Sprintf("%s[%s]\n", text, strings.Replace(state.String(), "exit status", "exit code", 1)))
-	r.Error = true
-	return r
-}
-
-// stopped is the result of a command that was ended here.
-func stopped(out *ends, why string) tool.Result {
-	return tool.Failed("%s\n[%s; its processes were ended]\n", out.String(), why)
+func (s *shell) command(text string) *exec.Cmd {
+	cmd := exec.Command("sh", "-c", text)
+	cmd.Dir, cmd.Env = s.folder, s.env
+	cmd.SysProcAttr = ownGroup()
+	return cmd
 }

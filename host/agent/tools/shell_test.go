@@ -49,6 +49,7 @@ func TestShell(t *testing.T) {
 		"environment":        {`echo "$ANTHROPIC_API_KEY$SPILLWAY_TEST_LISTED"; test -n "$PATH"`, "seen\n", false},
 		"not UTF-8":          {`printf 'a\377b'`, "a\uFFFDb\n", false},
 		"empty":              {"  ", "command is empty", true},
+		"fails, leaves one":  {"(sleep 60; echo late) & echo $! > pid; exit 3", "[a process that it started still runs, and its output is no longer read]\n[exit code 3]\n", true},
 		"runs on, silent":    {"sleep 60 >/dev/null 2>&1 & echo $! > pid; echo begun", "begun\n", false},
 		"runs on, and talks": {"(sleep 60; echo late) & echo $! > pid; echo begun", "begun\n[a process that it started still runs, and its output is no longer read]\n", false},
 	} {
@@ -92,7 +93,10 @@ func TestShellStopped(t *testing.T) {
 				defer cancel(nil)
 				if how == "cancelled" {
 					go func() {
+						look := time.NewTicker(5 * time.Millisecond)
+						defer look.Stop()
 						for ctx.Err() == nil {
+							<-look.C
 							if _, err := os.Stat(filepath.Join(folder, "ready")); err == nil {
 								cancel(errors.New("stop it"))
 							}
@@ -117,6 +121,20 @@ func TestShellStopped(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestShellEscaped: a process that makes a group of its own is told of if it keeps
+// the output open.
+func TestShellEscaped(t *testing.T) {
+	folder := t.TempDir()
+	got, failed := call(t, sh(t, folder, `{"timeoutMs": 500}`), in{"command": "setsid sh -c 'echo $$ > pid; sleep 60' & echo begun; sleep 60"})
+	pid, err := strconv.Atoi(strings.TrimSpace(get(t, filepath.Join(folder, "pid"))))
+	if err != nil || syscall.Kill(-pid, syscall.SIGKILL) != nil {
+		t.Errorf("no such process %d, %v", pid, err)
+	}
+	if !failed || !strings.Contains(got, "but for one that has left their group, and still runs") {
+		t.Errorf("got %q", got)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"spillway/host/agent/tool"
 )
@@ -59,7 +60,7 @@ func (t *writeFile) Run(ctx context.Context, c tool.Call) (tool.Result, error) {
 	if ctx.Err() != nil {
 		return tool.Result{}, notRun(context.Cause(ctx))
 	}
-	if name, err = t.target(root, name); err != nil {
+	if name, err = t.target(name); err != nil {
 		return failure(err)
 	}
 	was, err := root.Stat(name)
@@ -76,23 +77,33 @@ func (t *writeFile) Run(ctx context.Context, c tool.Call) (tool.Result, error) {
 	return tool.Text(fmt.Sprintf("%s %s, %d bytes", verb, name, len(*in.Content))), nil
 }
 
-// target is the file that name stands for once links are followed, which is to be
-// replaced, not the link.
-func (p *place) target(root *os.Root, name string) (string, error) {
-	info, err := root.Lstat(name)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode()&fs.ModeSymlink == 0 {
-		return name, nil
-	}
-	if err != nil {
-		return "", explain(root, name, err)
-	}
-	full, err := filepath.EvalSymlinks(filepath.Join(p.real, name))
-	if err != nil {
-		return "", fmt.Errorf("%s is a symbolic link that leads nowhere", name)
+// target is the name of the file that is to be written when name is: without links,
+// so that a file is replaced and not the link to it, and none that git keeps for
+// itself, through which a harmless command could be made to run another.
+func (p *place) target(name string) (string, error) {
+	full, rest := filepath.Join(p.real, name), ""
+	for {
+		real, err := filepath.EvalSymlinks(full)
+		if err == nil {
+			full = filepath.Join(real, rest)
+			break
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return "", fmt.Errorf("%s: %w", name, bare(err))
+		}
+		if _, err := os.Lstat(full); err == nil {
+			return "", fmt.Errorf("%s goes through a symbolic link that leads nowhere", name)
+		}
+		full, rest = filepath.Dir(full), filepath.Join(filepath.Base(full), rest)
 	}
 	rel, err := filepath.Rel(p.real, full)
 	if err != nil || !filepath.IsLocal(rel) {
-		return "", fmt.Errorf("%s is a symbolic link that leads out of the working folder", name)
+		return "", fmt.Errorf("%s goes through a symbolic link that leads out of the working folder", name)
+	}
+	for part := range strings.SplitSeq(filepath.ToSlash(rel), "/") {
+		if strings.EqualFold(part, ".git") {
+			return "", fmt.Errorf("%s is git's own; use the commands of git", name)
+		}
 	}
 	return rel, nil
 }
