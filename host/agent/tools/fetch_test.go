@@ -159,7 +159,7 @@ func TestHosts(t *testing.T) {
 			urls string
 			want bool
 		}{{c.yes, true}, {c.not, false}} {
-			for _, text := range strings.Fields(list.urls) {
+			for text := range strings.FieldsSeq(list.urls) {
 				u, err := url.Parse(text)
 				if err != nil {
 					t.Fatal(err)

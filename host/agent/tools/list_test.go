@@ -127,12 +127,12 @@ func TestGlob(t *testing.T) {
 			t.Errorf("%s: %v", c.pattern, err)
 			continue
 		}
-		for _, name := range strings.Fields(c.yes) {
+		for name := range strings.FieldsSeq(c.yes) {
 			if !g.match(name) {
 				t.Errorf("%s does not match %s", c.pattern, name)
 			}
 		}
-		for _, name := range strings.Fields(c.not) {
+		for name := range strings.FieldsSeq(c.not) {
 			if g.match(name) {
 				t.Errorf("%s matches %s", c.pattern, name)
 			}
