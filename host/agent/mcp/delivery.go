@@ -23,10 +23,8 @@ func withDelivery(ctx context.Context) (context.Context, *delivery) {
 	return context.WithValue(ctx, deliveryKey{}, d), d
 }
 
-// deliveryOf is never nil: of other requests nobody asks.
+// deliveryOf is nil for what is no call.
 func deliveryOf(ctx context.Context) *delivery {
-	if d, ok := ctx.Value(deliveryKey{}).(*delivery); ok {
-		return d
-	}
-	return &delivery{}
+	d, _ := ctx.Value(deliveryKey{}).(*delivery)
+	return d
 }

@@ -1,10 +1,12 @@
 package mcp
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"mime"
+	"net"
 	"net/http"
 	"sync/atomic"
 	"time"
@@ -19,22 +21,34 @@ const (
 	// streamTimeout is how long a server may take to open the stream of its own
 	// messages. It need not have one.
 	streamTimeout = 5 * time.Second
-	// streamRetries is how often in a row a stream is resumed; from 60 on the
-	// SDK's growing pause overflows. Streams that end idle count too, and the last
-	// one ends the session: 5, which is the SDK's own number, are soon spent where
-	// a proxy cuts them.
+	// streamRetries is how often in a row a stream is resumed. Streams that end
+	// idle count too, and the last one ends the session: the SDK's own 5 are soon
+	// spent where a proxy cuts them. The SDK's growing pause overflows after some 55.
 	streamRetries = 40
+	// dialTimeout and tlsTimeout are for one connection.
+	dialTimeout = 10 * time.Second
+	tlsTimeout  = 10 * time.Second
+	// idleTimeout is how long an unused connection is kept.
+	idleTimeout = 90 * time.Second
 )
 
 // streamable is the transport to a server on the network.
 func streamable(c *config) *mcpsdk.StreamableClientTransport {
-	base := http.DefaultTransport.(*http.Transport).Clone()
-	streams := base.Clone()
+	base := &http.Transport{
+		Proxy:               http.ProxyFromEnvironment,
+		DialContext:         (&net.Dialer{Timeout: dialTimeout}).DialContext,
+		TLSHandshakeTimeout: tlsTimeout,
+		TLSClientConfig:     &tls.Config{MinVersion: tls.VersionTLS12},
+		ForceAttemptHTTP2:   true,
+		IdleConnTimeout:     idleTimeout,
+	}
+	calls, streams := base.Clone(), base.Clone()
+	calls.DisableKeepAlives = true
 	streams.ResponseHeaderTimeout = streamTimeout
 	return &mcpsdk.StreamableClientTransport{
 		Endpoint: c.URL,
 		HTTPClient: &http.Client{
-			Transport:     &wire{base: base, streams: streams, headers: c.Headers},
+			Transport:     &wire{base: base, calls: calls, streams: streams, headers: c.Headers},
 			CheckRedirect: sameOrigin,
 		},
 		MaxRetries:   streamRetries,
@@ -48,7 +62,7 @@ func sameOrigin(req *http.Request, via []*http.Request) error {
 	first := via[0]
 	switch {
 	case req.URL.Scheme != first.URL.Scheme || req.URL.Host != first.URL.Host:
-		return fmt.Errorf("redirected to another host, %q", req.URL.Host)
+		return fmt.Errorf("redirected to another origin, %s://%s", req.URL.Scheme, req.URL.Host)
 	case req.Method != first.Method:
 		return fmt.Errorf("redirected from %s to %s", first.Method, req.Method)
 	case len(via) > maxRedirects:
@@ -60,8 +74,11 @@ func sameOrigin(req *http.Request, via []*http.Request) error {
 // wire sends the SDK's requests with the row's headers, each once, and notes
 // which calls left this process. It bounds answers.
 type wire struct {
-	base    http.RoundTripper
-	streams http.RoundTripper // for the server's own messages
+	base *http.Transport
+	// calls has a new connection for each: of one that was kept nobody knows
+	// whether the server still reads it, and then not what it has read.
+	calls   *http.Transport
+	streams *http.Transport // for the server's own messages
 	headers map[string]*profile.Secret
 	opened  atomic.Bool // the stream of these was asked for
 }
@@ -79,15 +96,15 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	// The SDK's notice that a call is cancelled comes with the call's context, but
 	// after the call.
-	d := deliveryOf(req.Context())
-	if d.taken.Swap(true) {
-		d = &delivery{}
+	d, via := deliveryOf(req.Context()), w.calls
+	if d == nil || d.taken.Swap(true) {
+		d, via = &delivery{}, w.base
 	}
 	if req.Body != nil {
 		req.Body = &handed{req.Body, d}
 		req.GetBody = nil // without it net/http cannot repeat a request
 	}
-	res, err := w.base.RoundTrip(req)
+	res, err := via.RoundTrip(req)
 	if err != nil {
 		return nil, err
 	}
@@ -111,11 +128,9 @@ func (w *wire) stream(req *http.Request) (*http.Response, error) {
 
 // CloseIdleConnections is for http.Client.
 func (w *wire) CloseIdleConnections() {
-	for _, rt := range []http.RoundTripper{w.base, w.streams} {
-		if c, ok := rt.(interface{ CloseIdleConnections() }); ok {
-			c.CloseIdleConnections()
-		}
-	}
+	w.base.CloseIdleConnections()
+	w.calls.CloseIdleConnections()
+	w.streams.CloseIdleConnections()
 }
 
 // handed notes that a request's body was given out: before that, no server has

@@ -322,7 +322,7 @@ func TestRedirectedAway(t *testing.T) {
 	from := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusTemporaryRedirect))
 	defer from.Close()
 	_, err := Open(t.Context(), options(t, row{"url": from.URL, "headers": row{"Authorization": "Bearer token-0123456789"}}))
-	if err == nil || !strings.Contains(err.Error(), "redirected to another host") || reached.Load() {
+	if err == nil || !strings.Contains(err.Error(), "redirected to another origin") || reached.Load() {
 		t.Errorf("got %v, other host reached: %t", err, reached.Load())
 	}
 }

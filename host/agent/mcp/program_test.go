@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 func program(kind string) {
 	switch kind {
 	case "dead":
-		fmt.Fprintln(os.Stderr, "no licence for token-0123456789")
+		fmt.Fprint(os.Stderr, "starting\nno licence for token-0123456789")
 		os.Exit(3)
 	case "deaf": // it reads nothing and says nothing
 		<-context.Background().Done()

@@ -21,6 +21,7 @@ type Options struct {
 	Folder string          // the working folder, an absolute path
 	// LookupEnv is [os.LookupEnv]; a program gets only some variables.
 	LookupEnv func(name string) (string, bool)
+	Version   string // of spillway, for the server to know
 	Log       *slog.Logger
 }
 
@@ -29,6 +30,7 @@ type Server struct {
 	id      string
 	config  config
 	folder  string
+	version string
 	env     []string
 	log     *slog.Logger
 	secrets *strings.Replacer
@@ -59,6 +61,7 @@ func Open(ctx context.Context, o Options) (*Server, error) {
 		id:      o.ID,
 		config:  c,
 		folder:  o.Folder,
+		version: o.Version,
 		env:     environment(&c, o.LookupEnv),
 		log:     o.Log.With("entry", o.ID),
 		secrets: c.redactor(),

@@ -89,7 +89,7 @@ func (s *Server) reason(ctx context.Context, err error) error {
 
 // begin shakes hands and lists the tools.
 func (s *Server) begin(ctx context.Context, current *session, transport mcpsdk.Transport) error {
-	client := mcpsdk.NewClient(&mcpsdk.Implementation{Name: "spillway", Version: "1"}, &mcpsdk.ClientOptions{
+	client := mcpsdk.NewClient(&mcpsdk.Implementation{Name: "spillway", Version: s.version}, &mcpsdk.ClientOptions{
 		//lint:ignore SA1019 the protocol's version that is spoken has roots
 		Capabilities: &mcpsdk.ClientCapabilities{RootsV2: &mcpsdk.RootCapabilities{}},
 		// It would send a call again.
@@ -158,5 +158,7 @@ func (s *Server) refresh(current *session) {
 		s.log.Warn("changed tools of an mcp server are not listed", "reason", s.line(err.Error(), maxReason))
 		return
 	}
-	s.publish(tools)
+	if current.alive() { // else the next session has its own
+		s.publish(tools)
+	}
 }

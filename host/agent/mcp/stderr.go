@@ -52,5 +52,8 @@ func (w *stderr) line(s string) {
 func (w *stderr) lastLine() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if len(w.part) > 0 {
+		return w.clean(string(w.part), maxLine)
+	}
 	return w.last
 }

@@ -72,7 +72,9 @@ func (c *stdioConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	err := c.Connection.Write(ctx, msg)
 	partly := c.counted.n > before
 	if req, ok := msg.(*jsonrpc.Request); ok && req.Method == methodCall && partly {
-		deliveryOf(ctx).sent.Store(true)
+		if d := deliveryOf(ctx); d != nil {
+			d.sent.Store(true)
+		}
 	}
 	if err != nil && (partly || ctx.Err() == nil) {
 		c.proc.kill()

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -249,6 +250,7 @@ func TestToolsChange(t *testing.T) {
 	go func() {
 		defer close(published)
 		for len(s.Tools()) == before && t.Context().Err() == nil {
+			runtime.Gosched()
 		}
 	}()
 	mustUse(t, s, "change", `{}`)
