@@ -51,7 +51,7 @@ func (b *toolbox) openRow(ctx context.Context, i int, row host.Tools) (err error
 	case host.ModuleFetch:
 		b.own[i], err = tools.Fetch(row.Config)
 	case host.ModuleMCP:
-		b.servers[i], err = mcp.Open(ctx, mcp.Options{ID: row.ID, Config: row.Config, Folder: b.folder, LookupEnv: b.env, Log: b.log})
+		b.servers[i], err = mcp.Open(ctx, mcp.Options{ID: row.ID, Config: row.Config, Folder: b.folder, LookupEnv: b.env, Version: Version, Log: b.log})
 	}
 	return err
 }

@@ -12,11 +12,18 @@ import (
 
 	"spillway/host/agent/mcp"
 	"spillway/host/agent/tool"
+	"spillway/host/cli"
 	"spillway/sdk"
 	"spillway/tests/internal/rig"
 )
 
+// spillwayEnv makes the test binary the program spillway.
+const spillwayEnv = "SPILLWAY_TEST_MAIN"
+
 func TestMain(m *testing.M) {
+	if os.Getenv(spillwayEnv) != "" {
+		os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	}
 	if losing, ok := os.LookupEnv(relayEnv); ok {
 		os.Exit(relay(losing, os.Args[1:]))
 	}
