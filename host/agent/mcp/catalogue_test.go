@@ -119,6 +119,8 @@ func TestSchema(t *testing.T) {
 		{"null", `null`, "", "error: its schema is not an object"},
 		{"no type", `{"properties":{}}`, "", "error: its schema is not of type object"},
 		{"wrong type", `{"type":"object","properties":{"a":{"type":"text"}}}`, "", "error: its schema"},
+		{"choice at the top", `{"type":"object","properties":{"a":{"anyOf":[{}]}},"anyOf":[{"required":["a"]}]}`, "", "error: its schema has anyOf at the top"},
+		{"choice below", `{"type":"object","properties":{"a":{"anyOf":[{}]}}}`, "", "same"},
 		{"elsewhere", `{"type":"object","properties":{"a":{"$ref":"file:///etc/passwd"}}}`, "", "error: its schema"},
 		{"at the bound", `{"type":"object","description":"` + strings.Repeat("x", maxSchema-len(`{"description":"","type":"object"}`)) + `"}`, "", "same"},
 		{"over the bound", `{"type":"object","description":"` + strings.Repeat("x", maxSchema) + `"}`, "", "error: its schema has"},

@@ -22,6 +22,7 @@ type site struct {
 	*httptest.Server
 	calls    atomic.Int32 // tools/call
 	sessions atomic.Int32 // initialize
+	more     atomic.Bool  // it has another tool
 	call     http.HandlerFunc
 	stream   http.HandlerFunc // of GET; none if nil
 
@@ -71,7 +72,11 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Mcp-Session-Id", fmt.Sprint("session-", s.sessions.Add(1)))
 		reply(w, r, `{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"site","version":"1"}}`)
 	case "tools/list":
-		reply(w, r, `{"tools":[{"name":"do","inputSchema":{"type":"object"}}]}`)
+		tools := `{"name":"do","inputSchema":{"type":"object"}}`
+		if s.more.Load() {
+			tools += `,{"name":"more","inputSchema":{"type":"object"}}`
+		}
+		reply(w, r, `{"tools":[`+tools+`]}`)
 	case "tools/call":
 		s.mu.Lock()
 		s.seen, s.body = r.Header.Clone(), string(body)
@@ -246,6 +251,26 @@ func TestStreamIsResumed(t *testing.T) {
 	if n := site.calls.Load(); n != 1 {
 		t.Errorf("sent %d times, want once", n)
 	}
+}
+
+// The server tells on the stream of its own messages that its tools changed.
+func TestToolsChangeOnTheNetwork(t *testing.T) {
+	t.Parallel()
+	site := newSite(t, answer(textReply))
+	change := make(chan struct{})
+	site.stream = func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		http.NewResponseController(w).Flush()
+		<-change
+		site.more.Store(true)
+		fmt.Fprint(w, "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\n\n")
+		http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	}
+	s := open(t, row{"url": site.URL})
+	close(change)
+	untilTools(s, 2)
+	mustUse(t, s, "more", `{}`)
 }
 
 func TestTimeoutOnTheNetwork(t *testing.T) {

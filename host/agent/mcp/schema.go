@@ -16,6 +16,10 @@ const (
 	maxSchemaDepth = 32
 )
 
+// refusedAtTop are words that vendors refuse at the top of a tool's schema, with the
+// whole request: Anthropic's Messages the first three, OpenAI's functions all.
+var refusedAtTop = [...]string{"oneOf", "anyOf", "allOf", "not", "enum"}
+
 // schema is a server's schema of a tool's input as models get it: as it is,
 // without the argument that takes the key. One that a vendor would refuse, and
 // the whole request with it, is an error.
@@ -26,6 +30,11 @@ func schema(listed any, key string) (json.RawMessage, error) {
 	}
 	if object["type"] != "object" {
 		return nil, errors.New("its schema is not of type object")
+	}
+	for _, word := range refusedAtTop {
+		if object[word] != nil {
+			return nil, fmt.Errorf("its schema has %s at the top", word)
+		}
 	}
 	if d := depth(object); d > maxSchemaDepth {
 		return nil, fmt.Errorf("its schema is %d deep (allowed: %d)", d, maxSchemaDepth)

@@ -49,15 +49,32 @@ func (s *Server) connect(ctx context.Context) (*session, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("not started within %s", limit))
 	defer cancel()
 	current := &session{ended: make(chan struct{}), changed: make(chan struct{}, 1)}
+	var err error
 	if s.config.URL != "" {
-		transport := streamable(&s.config)
-		if err := s.begin(ctx, current, transport); err != nil {
-			transport.HTTPClient.CloseIdleConnections()
-			return nil, s.reason(ctx, err)
-		}
-		s.watch(current, transport.HTTPClient.CloseIdleConnections)
-		return current, nil
+		err = s.reach(ctx, current)
+	} else {
+		err = s.start(ctx, current)
 	}
+	if err != nil {
+		return nil, err
+	}
+	return current, nil
+}
+
+// reach begins a session with a server on the network.
+func (s *Server) reach(ctx context.Context, current *session) error {
+	transport := streamable(&s.config)
+	free := transport.HTTPClient.CloseIdleConnections
+	if err := s.begin(ctx, current, transport); err != nil {
+		free()
+		return s.reason(ctx, err)
+	}
+	s.watch(current, free)
+	return nil
+}
+
+// start begins a session with a program.
+func (s *Server) start(ctx context.Context, current *session) error {
 	said := &stderr{log: s.log, clean: s.line, left: maxStderr}
 	cmd := exec.Command(s.config.Command, s.config.Args...)
 	cmd.Dir, cmd.Env, cmd.Stderr = s.folder, s.env, said
@@ -66,17 +83,17 @@ func (s *Server) connect(ctx context.Context) (*session, error) {
 	current.proc = transport.proc
 	if err == nil {
 		s.watch(current, func() { current.proc.stop(stopPatience) })
-		return current, nil
+		return nil
 	}
 	err = s.reason(ctx, err)
 	if current.proc == nil { // there is no such program
-		return nil, err
+		return err
 	}
 	current.proc.stop(stopPatience)
 	if last := said.lastLine(); last != "" {
-		return nil, fmt.Errorf("%w (%s; its last words: %s)", err, current.proc.exit(), last)
+		return fmt.Errorf("%w (%s; its last words: %s)", err, current.proc.exit(), last)
 	}
-	return nil, fmt.Errorf("%w (%s)", err, current.proc.exit())
+	return fmt.Errorf("%w (%s)", err, current.proc.exit())
 }
 
 // reason is why a session did not begin.

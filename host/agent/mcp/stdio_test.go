@@ -102,6 +102,27 @@ func TestReplyLostByDeath(t *testing.T) {
 	}
 }
 
+// What else was under way when the program ended is as unknown.
+func TestCallsUnderWay(t *testing.T) {
+	t.Parallel()
+	s := open(t, programRow(t, ""))
+	file := filepath.Join(t.TempDir(), "log")
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if _, err := use(t.Context(), t, s, "hang", fileInput(file)); err == nil || errors.Is(err, tool.ErrNotRun) {
+			t.Errorf("got %v", err)
+		}
+	})
+	mustUse(t, s, "await", `{"what":"begun"}`)
+	if _, err := use(t.Context(), t, s, "lose", fileInput(file)); err == nil || errors.Is(err, tool.ErrNotRun) {
+		t.Errorf("got %v", err)
+	}
+	wg.Wait()
+	if n := executed(t, file); n != 2 {
+		t.Errorf("executed %d times, want each once", n)
+	}
+}
+
 func TestReplyLostByTime(t *testing.T) {
 	t.Parallel()
 	r := programRow(t, "")
@@ -245,18 +266,18 @@ func TestStderrIsLogged(t *testing.T) {
 func TestToolsChange(t *testing.T) {
 	t.Parallel()
 	s := open(t, programRow(t, ""))
-	published := make(chan struct{})
 	before := len(s.Tools())
-	go func() {
-		defer close(published)
-		for len(s.Tools()) == before && t.Context().Err() == nil {
-			runtime.Gosched()
-		}
-	}()
 	mustUse(t, s, "change", `{}`)
-	<-published
+	untilTools(s, before+1)
 	if got := mustUse(t, s, "extra", `{}`); got != "extra" {
 		t.Errorf("got %q", got)
+	}
+}
+
+// untilTools waits until s has n tools.
+func untilTools(s *Server, n int) {
+	for len(s.Tools()) != n {
+		runtime.Gosched()
 	}
 }
 
