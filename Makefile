@@ -44,6 +44,7 @@ scorecard:
 soak:
 	$(GO) test ./tests -count 1 -run '^TestServeReload$$' -v -timeout 15m -reload.for 5m
 	$(GO) test ./tests -count 1 -run '^TestPluginKilledUnderLoad$$' -v -timeout 15m -kills 200
+	$(GO) test ./tests -count 1 -run '^TestAgentKilled$$' -v -timeout 15m -agent.kills 500
 	$(GO) test ./host/agent/ledger -count 1 -run '^TestKilled$$' -v -timeout 15m -kills 500
 
 ## clients-all: the agents that are too heavy for test; prints where their log is

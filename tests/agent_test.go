@@ -134,8 +134,8 @@ func TestAgentTask(t *testing.T) {
 	// Each change of the route is told once, though each call passes over Claude.
 	for line, times := range map[string]int{
 		"switched to kimi-coding/k3: anthropic/claude-sonnet-5 is out of quota (QUOTA)": 1,
-		"switched to deepseek/deepseek-flash": 1,
-		"the answer broke off (TRANSPORT":     2, // its circuit opens with the second
+		"switched to deepseek/deepseek-flash":                                           1,
+		"the answer broke off (TRANSPORT":                                               2, // its circuit opens with the second
 	} {
 		if got := strings.Count(stderr, line); got != times {
 			t.Errorf("%q was told %d times, want %d:\n%s", line, got, times, stderr)

@@ -93,11 +93,19 @@ func nested(o Options, depth int, s *shared) (*Agent, error) {
 // SetModel changes who is asked first, from the next model call on.
 func (a *Agent) SetModel(model string) { a.o.Model = model }
 
-// Send goes on with a message of the user. What was left of earlier work is ended
-// first: calls that had begun are looked after, others are not made any more.
+// Send goes on with a message of the user: Say, then Go.
 func (a *Agent) Send(ctx context.Context, parts ...sdk.Part) error {
-	c := session.Read(a.o.Session.Entries())
-	if err := a.leave(ctx, c); err != nil {
+	if err := a.Say(ctx, parts...); err != nil {
+		return err
+	}
+	return a.Go(ctx)
+}
+
+// Say takes a message of the user, which the session has when it returns. What was
+// left of earlier work is ended first: calls that had begun are looked after,
+// others are not made any more. Errors are those of Go.
+func (a *Agent) Say(ctx context.Context, parts ...sdk.Part) error {
+	if err := a.leave(ctx, session.Read(a.o.Session.Entries())); err != nil {
 		return err
 	}
 	users := 1
@@ -107,10 +115,7 @@ func (a *Agent) Send(ctx context.Context, parts ...sdk.Part) error {
 		}
 	}
 	// Made of the number alone: a nested agent that is begun again has the same.
-	if err := a.o.Session.Append(session.Entry{Kind: session.KindUser, ID: fmt.Sprintf("m%d", users), Parts: parts}); err != nil {
-		return err
-	}
-	return a.Go(ctx)
+	return a.o.Session.Append(session.Entry{Kind: session.KindUser, ID: fmt.Sprintf("m%d", users), Parts: parts})
 }
 
 // Go goes on where the session stands, until the model has nothing more to do.

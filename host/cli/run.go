@@ -69,7 +69,8 @@ asked for again.
 The conversation is kept in the profile's state ("spillway session"), and every
 tool call that changes something in a ledger: after a crash, an interruption or
 an error --resume or --continue goes on exactly where it stopped, and runs
-nothing twice. Then PROMPT may be left out.
+nothing twice. Then PROMPT may be left out; of work that was done the last answer
+is told again.
 
 Tools may want a person's word. Without a terminal such calls are refused, unless
 --yes is given.
@@ -141,13 +142,23 @@ func (a *app) run(ctx context.Context, o *workOptions, prompt string) error {
 		return err
 	}
 	defer w.Close()
+	if prompt == "" && session.Read(w.session.Entries()).User == "" {
+		return usageError{fmt.Errorf("session %q: nothing was asked yet: say what to do", w.session.ID())}
+	}
 	if a.asJSON {
 		return a.runJSON(ctx, w, prompt)
 	}
 	t := a.teller()
 	w.options.Tell = t.Tell
 	w.ask(a)
-	err = w.do(ctx, prompt)
+	err = w.say(ctx, prompt)
+	over := err == nil && session.Read(w.session.Entries()).Done
+	if err == nil {
+		err = w.agent.Go(ctx)
+	}
+	if over { // when it was begun: the answer is told again
+		t.write(w.agent.Text())
+	}
 	t.Close()
 	return w.tellOf(err)
 }
@@ -155,12 +166,16 @@ func (a *app) run(ctx context.Context, o *workOptions, prompt string) error {
 // runJSON is run as lines of JSON.
 func (a *app) runJSON(ctx context.Context, w *work, prompt string) error {
 	out := newEventWriter(a.stdout)
-	out.line("session", map[string]any{"session": w.session.ID(), "kept": w.session.Kept()})
 	w.options.Tell = out.Tell
 	if w.yes {
 		w.options.Confirm = agree
 	}
-	err := w.do(ctx, prompt)
+	err := w.say(ctx, prompt)
+	// Whoever reads this line can go on with the session: the task is in it.
+	out.line("session", map[string]any{"session": w.session.ID(), "kept": w.session.Kept()})
+	if err == nil {
+		err = w.agent.Go(ctx)
+	}
 	if u, ok := errors.AsType[*agent.UndecidedError](err); ok {
 		e := u.Entry
 		out.line("ask", map[string]any{"session": w.session.ID(), "key": e.Key, "tool": e.Tool, "input": e.Input, "note": e.Note})
@@ -178,22 +193,15 @@ func (a *app) runJSON(ctx context.Context, w *work, prompt string) error {
 	return w.tellOf(err)
 }
 
-// do sends a prompt, or goes on without one.
-func (w *work) do(ctx context.Context, prompt string) error {
-	var err error
+// say makes the agent and gives it a prompt, if there is one.
+func (w *work) say(ctx context.Context, prompt string) (err error) {
 	if w.tools != nil {
 		w.options.Tools = w.tools.tools(w.which)
 	}
-	if w.agent, err = agent.New(w.options); err != nil {
+	if w.agent, err = agent.New(w.options); err != nil || prompt == "" {
 		return err
 	}
-	if prompt != "" {
-		return w.agent.Send(ctx, sdk.TextPart(prompt))
-	}
-	if c := session.Read(w.session.Entries()); c.Done && len(c.Pending) == 0 {
-		return usageError{fmt.Errorf("session %q: its last answer is complete: say what to do next", w.session.ID())}
-	}
-	return w.agent.Go(ctx)
+	return w.agent.Say(ctx, sdk.TextPart(prompt))
 }
 
 // tellOf is err with what to do about it.
