@@ -88,20 +88,21 @@ const minSecret = 8
 
 // redactor takes the row's secrets out of a text.
 func (c *config) redactor() *strings.Replacer {
-	var pairs []string
+	var secrets []string
 	for _, values := range []map[string]*profile.Secret{c.Env, c.Headers} {
 		for _, v := range values {
-			if v == nil {
-				continue
-			}
-			// A header's secret is often its last word: "Bearer ...".
-			words := strings.Fields(v.Reveal())
-			for _, s := range append(words, v.Reveal()) {
-				if len(s) >= minSecret {
-					pairs = append(pairs, s, v.String())
-				}
+			if v != nil {
+				// A header's secret is often its last word: "Bearer ...".
+				secrets = append(append(secrets, v.Reveal()), strings.Fields(v.Reveal())...)
 			}
 		}
+	}
+	secrets = slices.DeleteFunc(secrets, func(s string) bool { return len(s) < minSecret })
+	// Of two that begin alike the longer goes first, else its end would stay.
+	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) })
+	pairs := make([]string, 0, 2*len(secrets))
+	for _, s := range secrets {
+		pairs = append(pairs, s, profile.Secret(s).String())
 	}
 	return strings.NewReplacer(pairs...)
 }

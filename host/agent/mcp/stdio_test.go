@@ -323,3 +323,28 @@ func TestMessages(t *testing.T) {
 		}
 	}
 }
+
+func FuzzMessages(f *testing.F) {
+	f.Add([]byte("Welcome\n{\"jsonrpc\":\"2.0\"}\n\n{"), 3)
+	f.Add([]byte("{}\r\n [] \n{}"), 1)
+	f.Fuzz(func(t *testing.T, data []byte, size int) {
+		var want []byte
+		for line := range bytes.Lines(data) {
+			if line[0] == '{' {
+				want = append(want, line...)
+			}
+		}
+		m := &messages{r: bufio.NewReaderSize(bytes.NewReader(data), 16)}
+		var got []byte
+		for buf := make([]byte, 1+uint(size)%64); ; {
+			n, err := m.Read(buf)
+			got = append(got, buf[:n]...)
+			if err != nil {
+				break
+			}
+		}
+		if !bytes.Equal(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	})
+}
