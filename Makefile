@@ -40,7 +40,7 @@ scorecard:
 	$(GO) test -c -o bin/tools/faults.test ./tests/faults
 	@cd tests/faults && ../../bin/tools/faults.test -test.run '^TestFailoverBench$$' -scorecard
 
-## soak: five minutes of edits, bad saves and replaced plugins under load, 200 killed plugins, and 500 killed runs of tools
+## soak: five minutes of edits, bad saves and replaced plugins under load, 200 killed plugins, 500 killed runs of tools, and 500 killed agents
 soak:
 	$(GO) test ./tests -count 1 -run '^TestServeReload$$' -v -timeout 15m -reload.for 5m
 	$(GO) test ./tests -count 1 -run '^TestPluginKilledUnderLoad$$' -v -timeout 15m -kills 200

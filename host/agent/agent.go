@@ -72,26 +72,36 @@ func New(o Options) (*Agent, error) {
 }
 
 func nested(o Options, depth int, s *shared) (*Agent, error) {
-	a := &Agent{o: o, tools: map[string]tool.Tool{}, depth: depth, shared: s}
-	own := o.Tools
-	if len(own) > 0 && depth < maxDepth {
-		own = append(own[:len(own):len(own)], &task{parent: a})
-	}
-	for _, t := range own {
-		name := t.Spec().Name
-		if a.tools[name] != nil {
-			return nil, fmt.Errorf("tool %q: there are two of that name", name)
-		}
-		if t.Spec().Effect != tool.ReadOnly && o.Ledger == nil {
-			return nil, fmt.Errorf("tool %q changes something: it needs a ledger", name)
-		}
-		a.tools[name] = t
+	a := &Agent{o: o, depth: depth, shared: s}
+	if err := a.SetTools(o.Tools); err != nil {
+		return nil, err
 	}
 	return a, nil
 }
 
 // SetModel changes who is asked first, from the next model call on.
 func (a *Agent) SetModel(model string) { a.o.Model = model }
+
+// SetTools changes the tools that the model may call, from the next message on.
+func (a *Agent) SetTools(tools []tool.Tool) error {
+	all := tools
+	if len(tools) > 0 && a.depth < maxDepth {
+		all = append(tools[:len(tools):len(tools)], &task{parent: a})
+	}
+	named := map[string]tool.Tool{}
+	for _, t := range all {
+		name := t.Spec().Name
+		if named[name] != nil {
+			return fmt.Errorf("tool %q: there are two of that name", name)
+		}
+		if t.Spec().Effect != tool.ReadOnly && a.o.Ledger == nil {
+			return fmt.Errorf("tool %q changes something: it needs a ledger", name)
+		}
+		named[name] = t
+	}
+	a.o.Tools, a.tools = tools, named
+	return nil
+}
 
 // Send goes on with a message of the user: Say, then Go.
 func (a *Agent) Send(ctx context.Context, parts ...sdk.Part) error {

@@ -131,7 +131,7 @@ Exit codes: 0 done; 1 it failed; 2 the command, the profile or a file is wrong;
 	f.StringArrayVar(&a.patches, "patch", nil, "further patch `FILE`, may be repeated")
 	f.StringVar(&a.logLevel, "log-level", "warn", "debug, info, warn or error")
 	root.AddCommand(
-		a.demoCommand(), a.initCommand(), a.runCommand(), a.sessionCommand(), a.ledgerCommand(), a.serveCommand(),
+		a.demoCommand(), a.initCommand(), a.runCommand(), a.chatCommand(), a.sessionCommand(), a.ledgerCommand(), a.serveCommand(),
 		a.statusCommand(), a.explainCommand(), a.classifyCommand(), a.configCommand(), a.pluginCommand(), a.simCommand(),
 		a.dryRunCommand(), a.drillCommand(), a.doctorCommand(), a.completionCommand(), a.manCommand(),
 	)

@@ -137,7 +137,7 @@ func (a *app) run(ctx context.Context, o *workOptions, prompt string) error {
 	// The first signal interrupts the work, which takes a moment to be put down;
 	// the second one ends the program.
 	defer context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt, syscall.SIGTERM) })()
-	w, err := a.begin(ctx, o)
+	w, err := a.begin(ctx, o, false)
 	if err != nil {
 		return err
 	}

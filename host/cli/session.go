@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"text/tabwriter"
 	"time"
@@ -80,20 +81,24 @@ func (a *app) sessionListCommand() *cobra.Command {
 			if a.asJSON {
 				return a.printJSON(append([]session.Info{}, all...))
 			}
-			if len(all) == 0 {
-				fmt.Fprintln(a.stdout, "no sessions yet")
-				return nil
-			}
-			w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
-			fmt.Fprintln(w, "SESSION\tUSED\tFOLDER\tABOUT")
-			for _, s := range all {
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", s.ID, s.Changed.Format(time.DateTime), story.Line(s.Folder, maxNote), story.Line(s.Title, maxNote))
-			}
-			return w.Flush()
+			return printSessions(a.stdout, all)
 		},
 	}
 	a.jsonFlag(c, "it")
 	return c
+}
+
+func printSessions(out io.Writer, all []session.Info) error {
+	if len(all) == 0 {
+		_, err := fmt.Fprintln(out, "no sessions yet")
+		return err
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "SESSION\tUSED\tFOLDER\tABOUT")
+	for _, s := range all {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", s.ID, s.Changed.Format(time.DateTime), story.Line(s.Folder, maxNote), story.Line(s.Title, maxNote))
+	}
+	return w.Flush()
 }
 
 func (a *app) sessionShowCommand() *cobra.Command {

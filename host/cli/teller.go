@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"sync"
@@ -24,9 +25,11 @@ import (
 // beginning of the next: the last answer, while what the model says between tool
 // calls goes to standard error.
 type teller struct {
-	a       *app
-	live    bool          // answers are shown as they come
-	options story.Options // of standard error
+	out, err io.Writer
+	screen   bool          // out is a terminal: a stranger's text is made harmless
+	live     bool          // answers are shown as they come
+	counts   bool          // err can show the seconds of a wait
+	options  story.Options // of err
 
 	mu     sync.Mutex
 	open   bool            // a line of standard output has no end yet
@@ -37,7 +40,17 @@ type teller struct {
 }
 
 func (a *app) teller() *teller {
-	return &teller{a: a, live: isTerminal(a.stdout), options: a.telling(a.stderr)}
+	screen := isTerminal(a.stdout)
+	return &teller{
+		out: a.stdout, err: a.stderr, screen: screen, live: screen,
+		counts: isTerminal(a.stderr) && !a.dumb(), options: a.telling(a.stderr),
+	}
+}
+
+// dumb reports whether the terminal knows no control sequences.
+func (a *app) dumb() bool {
+	kind, _ := a.env("TERM")
+	return kind == "dumb" || kind == ""
 }
 
 func isTerminal(w any) bool {
@@ -102,19 +115,19 @@ func (t *teller) answer(e sdk.Event) {
 
 // write shows a piece of an answer as it comes.
 func (t *teller) write(text string) {
-	if isTerminal(t.a.stdout) {
+	if t.screen {
 		text = story.Block(text)
 	}
 	if text == "" || t.broken != nil {
 		return
 	}
-	_, t.broken = fmt.Fprint(t.a.stdout, text)
+	_, t.broken = fmt.Fprint(t.out, text)
 	t.open = !strings.HasSuffix(text, "\n")
 }
 
 func (t *teller) endLine() {
 	if t.open && t.broken == nil {
-		_, t.broken = fmt.Fprintln(t.a.stdout)
+		_, t.broken = fmt.Fprintln(t.out)
 	}
 	t.open = false
 }
@@ -152,7 +165,7 @@ func (t *teller) note(depth int, line string) {
 		return
 	}
 	t.endLine()
-	fmt.Fprintln(t.a.stderr, strings.Repeat("  ", depth)+line)
+	fmt.Fprintln(t.err, strings.Repeat("  ", depth)+line)
 }
 
 func (t *teller) result(e agent.Event) {
@@ -175,13 +188,13 @@ func (t *teller) waiting(e agent.Event) {
 	says := func(left time.Duration) string {
 		return fmt.Sprintf("nobody can serve (%s): asking again in %s", why, left)
 	}
-	if !isTerminal(t.a.stderr) {
+	if !t.counts {
 		t.note(e.Depth, says(e.Wait.Round(time.Millisecond)))
 		return
 	}
 	t.endLine()
 	t.wait = countDown(e.Wait, func(left time.Duration) {
-		fmt.Fprintf(t.a.stderr, "\r\x1b[K%s (Ctrl-C ends it)", says(left))
+		fmt.Fprintf(t.err, "\r\x1b[K%s (Ctrl-C ends it)", says(left))
 	})
 }
 
@@ -189,7 +202,7 @@ func (t *teller) stopWaiting() {
 	if t.wait != nil {
 		t.wait.stop()
 		t.wait = nil
-		fmt.Fprintln(t.a.stderr)
+		fmt.Fprintln(t.err)
 	}
 }
 

@@ -37,14 +37,15 @@ type work struct {
 }
 
 // begin opens what an agent works with. Close closes it.
-func (a *app) begin(ctx context.Context, o *workOptions) (_ *work, err error) {
+// Watch keeps the profile in step with its files.
+func (a *app) begin(ctx context.Context, o *workOptions, watch bool) (_ *work, err error) {
 	w := &work{yes: o.yes, which: o.tools}
 	defer func() {
 		if err != nil {
 			w.Close()
 		}
 	}()
-	if w.runtime, err = a.runtime(ctx, false); err != nil {
+	if w.runtime, err = a.runtime(ctx, watch); err != nil {
 		return nil, err
 	}
 	w.closers = append(w.closers, func() error { w.runtime.Close(); return nil })

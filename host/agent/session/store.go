@@ -216,12 +216,15 @@ func (st *Store) Delete(id string) error {
 		return err
 	}
 	defer s.Close()
-	children, err := filepath.Glob(st.path(id + ".*"))
+	files, err := os.ReadDir(st.dir)
 	if err != nil {
 		return err
 	}
-	for _, path := range append(children, st.path(id)) {
-		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+	for _, f := range files {
+		if f.Name() != id+suffix && !strings.HasPrefix(f.Name(), id+".") {
+			continue
+		}
+		if err := os.Remove(filepath.Join(st.dir, f.Name())); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}
 	}
