@@ -79,6 +79,7 @@ func (r *Runtime) build(ctx context.Context, p *profile.Profile, before *Graph) 
 			listeners = append(listeners, llm.Listener{Name: u.entry.ID, Hook: u.plugin.Remote()})
 		}
 	}
+	g.priority = priorityOf(g.units)
 	var terminal llm.Terminal = g.providers
 	if r.opts.terminal != nil {
 		terminal = r.opts.terminal

@@ -25,6 +25,7 @@ type Graph struct {
 	providers *provider.Set
 	waterfall *llm.Waterfall
 	calls     traffic
+	priority  []string
 
 	mu         sync.Mutex
 	advertised sdk.Catalogue // with the model lists that were fetched
@@ -169,17 +170,20 @@ func (g *Graph) resolve(model string, d dialect.Dialect) (Alias, error) {
 func (g *Graph) route(model string, d dialect.Dialect) (sdk.Route, error) {
 	c := g.Catalogue()
 	if model == "" || model == "auto" {
+		for _, name := range g.priority {
+			if route, ok := listed(c, name); ok {
+				return route, nil
+			}
+		}
 		for _, p := range c.Providers {
-			if len(p.Models) > 0 {
-				return sdk.Route{Provider: p.Name, Model: p.Models[0].ID}, nil
+			if route, ok := listed(c, p.Name); ok {
+				return route, nil
 			}
 		}
 		return sdk.Route{}, fmt.Errorf("%w: no provider of this profile lists a model; name one as provider/model", ErrNoRoute)
 	}
-	if name, rest, ok := strings.Cut(model, "/"); ok && rest != "" {
-		if _, ok := c.Provider(name); ok {
-			return sdk.Route{Provider: name, Model: rest}, nil
-		}
+	if route, ok := listed(c, model); ok && strings.Contains(model, "/") {
+		return route, nil
 	}
 	for _, p := range c.Providers {
 		for _, m := range p.Models {
@@ -188,8 +192,27 @@ func (g *Graph) route(model string, d dialect.Dialect) (sdk.Route, error) {
 			}
 		}
 	}
+	if route, ok := listed(c, model); ok {
+		return route, nil
+	}
 	if name, ok := g.providers.Speaker(d); ok {
 		return sdk.Route{Provider: name, Model: model}, nil
 	}
 	return sdk.Route{}, fmt.Errorf("%w: no provider serves model %q", ErrNoRoute, model)
+}
+
+// listed is the route that provider/model names, whether the provider lists that
+// model or not; or the first model of a provider that is named alone.
+func listed(c sdk.Catalogue, name string) (sdk.Route, bool) {
+	provider, model, _ := strings.Cut(name, "/")
+	p, ok := c.Provider(provider)
+	switch {
+	case !ok:
+		return sdk.Route{}, false
+	case model != "":
+		return sdk.Route{Provider: provider, Model: model}, true
+	case name == provider && len(p.Models) > 0:
+		return sdk.Route{Provider: provider, Model: p.Models[0].ID}, true
+	}
+	return sdk.Route{}, false
 }

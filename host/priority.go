@@ -7,10 +7,13 @@ import (
 
 // Priority is the order in which the chain's plugins are told to try providers:
 // their setting "priority". Each is a provider or provider/model; without such a
-// setting there is none.
-func (g *Graph) Priority() []string {
+// setting there is none. Do not modify it.
+func (g *Graph) Priority() []string { return g.priority }
+
+// priorityOf reads it from the units of a graph.
+func priorityOf(units []*unit) []string {
 	var all []string
-	for _, u := range g.units {
+	for _, u := range units {
 		if u.plugin == nil {
 			continue
 		}

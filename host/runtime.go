@@ -228,9 +228,10 @@ func NewID() string { return "req_" + strings.ToLower(rand.Text()[:20]) }
 var ErrNoRoute = errors.New("no route")
 
 // Resolve finds what a client's model name means: an alias, provider/model, a
-// model that a provider lists, else the first provider that speaks the client's
-// dialect, which knows best what to say to a name that nobody lists. "" and
-// "auto" mean the profile's first route.
+// model that a provider lists, a provider and thereby its first model, else the
+// first provider that speaks the client's dialect, which knows best what to say to
+// a name that nobody lists. "" and "auto" mean the first of Graph.Priority that
+// runs, else the profile's first route.
 func (r *Runtime) Resolve(model string, d dialect.Dialect) (Alias, error) {
 	return r.graph.Load().resolve(model, d)
 }
