@@ -277,6 +277,10 @@ func (e *edition) write(ctx context.Context, text string, accept func(context.Co
 	if err != nil {
 		return err
 	}
+	// An editor knows nothing of the lock.
+	if now, err := os.ReadFile(file); err == nil && string(now) != string(e.own.Data) || (err == nil) != e.has {
+		return fmt.Errorf("%s: %w", e.own.File, ErrChanged)
+	}
 	if err := ReplaceFile(file, []byte(text)); err != nil {
 		return err
 	}

@@ -239,6 +239,31 @@ func TestSaveMissingRestored(t *testing.T) {
 	}
 }
 
+// TestSaveBesideEditor checks that a file that is edited while a save is worked out
+// is not overwritten, neither then nor when the save is not accepted.
+func TestSaveBesideEditor(t *testing.T) {
+	for _, when := range []string{"before", "after"} {
+		dir, file := folder(t, new("[]\n"))
+		const theirs = "- id: f\n  config: {a: 7}\n"
+		_, err := Save(t.Context(), dir, Options{Bundle: []byte(failoverRow)}, Edit{
+			ID: "f",
+			Next: func(*Editable) (*Value, error) {
+				if when == "before" {
+					put(t, file, theirs)
+				}
+				return value(t, []byte(`{"a":3}`)), nil
+			},
+			Accept: func(context.Context) error {
+				put(t, file, theirs)
+				return errors.New("no")
+			},
+		})
+		if err == nil || text(t, file) != theirs || errors.Is(err, ErrChanged) != (when == "before") {
+			t.Errorf("%s it is written: got error %v and\n%s", when, err, text(t, file))
+		}
+	}
+}
+
 func TestSaveThroughLink(t *testing.T) {
 	dir, file := folder(t, nil)
 	real := filepath.Join(t.TempDir(), "real.yml")

@@ -14,6 +14,7 @@ import (
 // equal JSON.
 type statusView struct {
 	Began    time.Time                    `json:"began"`    // when the host was started
+	Read     time.Time                    `json:"read"`     // when the profile's files were read last
 	Status   story.StatusView             `json:"status"`   // but for its uptime
 	Priority []string                     `json:"priority"` // who is tried, in this order: provider, or provider/model
 	Targets  map[string]story.TargetWords `json:"targets"`  // what stands against a target, in words
@@ -24,7 +25,7 @@ type statusView struct {
 // view is the present state as JSON.
 func (h *Handler) view(ctx context.Context, o story.Options) (json.RawMessage, error) {
 	v := statusView{
-		Began: h.runtime.Began().Round(0), Status: h.runtime.Status(ctx), Priority: append([]string{}, h.runtime.Graph().Priority()...),
+		Began: h.runtime.Began().Round(0), Read: h.runtime.Reloaded().At.Round(0), Status: h.runtime.Status(ctx), Priority: append([]string{}, h.runtime.Graph().Priority()...),
 		Targets: map[string]story.TargetWords{}, States: map[sdk.CircuitState]string{}, Verbs: map[sdk.Verb]string{},
 	}
 	v.Status.Listen, v.Status.Uptime = h.address, 0

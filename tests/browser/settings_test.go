@@ -241,12 +241,15 @@ func TestSettingsInvalid(t *testing.T) {
 	same(t, s, strings.Replace(written, "failureThreshold: 3", "failureThreshold: 5", 1))
 }
 
-// TestSettingsConflict changes the file behind the page's back: the save is
+// TestSettingsConflict changes the file behind a page where something is typed: the save is
 // refused, and the newer values are loaded around what was typed.
 func TestSettingsConflict(t *testing.T) {
 	s := serveWritten(t, "")
 	p := settings(t, s, look{})
 	threshold := of("failureThreshold", "input")
+	// Before anything is typed the page follows the files.
+	put(t, filepath.Join(s.Dir, profile.PatchFile), strings.Replace(written, "failureThreshold: 3", "failureThreshold: 6", 1))
+	p.wait(fmt.Sprintf(`document.querySelector('%s').value === '6'`, threshold))
 	p.retype(threshold, "7")
 	theirs := strings.Replace(written, "failureThreshold: 3 # patient", "cooldownMs: 60000 # theirs\n    failureThreshold: 4", 1)
 	put(t, filepath.Join(s.Dir, profile.PatchFile), theirs)

@@ -72,7 +72,7 @@ export function secret(context) {
 }
 
 export function choice(schema, context) {
-  const none = schema.default === undefined ? t('settings.none1') : t('settings.default', { value: schema.default });
+  const none = schema.default === undefined ? t('settings.noValue') : t('settings.default', { value: schema.default });
   const select = h('select', attributes(context), h('option', { value: '' }, none), schema.enum.map((v) => h('option', { value: v }, v)));
   return single(select, select, (s) => (s === '' ? undefined : s), String);
 }

@@ -23,7 +23,7 @@ add({
   'settings.from': ['from the {layer}, {place}', '来自{layer}，{place}'],
   'settings.byDefault': ['not set: the default', '未设置：默认值'],
   'settings.default': ['default: {value}', '默认：{value}'],
-  'settings.none1': ['not set', '未设置'],
+  'settings.noValue': ['not set', '未设置'],
   'settings.hidden': ['hidden', '已隐藏'],
   'settings.set': ['set', '已设置'],
   'settings.unset': ['not set', '未设置'],

@@ -4,6 +4,7 @@
 import { get, send } from './api.js';
 import { h, put } from './dom.js';
 import { t } from './i18n.js';
+import * as live from './live.js';
 import { fieldsOf } from './settings-fields.js';
 import { equal, fileOf, find, join, label, told, within } from './settings-words.js';
 import { say } from './toast.js';
@@ -44,18 +45,20 @@ export const view = {
         shown.delete(id);
       }
       if (!all.entries.length) put(trouble, h('p', {}, t('settings.none')));
-      shown.get(where.path[0])?.node.scrollIntoView();
     }
 
-    // The files may change at any time. A card with something typed waits for its
-    // save, which finds out.
-    function changed() {
+    // The files may have been read again at any time. A card with something typed
+    // waits for its save, which finds out.
+    let read = live.view()?.read;
+    function changed(event) {
+      if (event.detail.read === read) return;
+      read = event.detail.read;
       if (![...shown.values()].some((c) => c.dirty() || c.node.contains(document.activeElement))) load();
     }
 
     document.addEventListener('status', changed);
     addEventListener('beforeunload', warn);
-    load();
+    load().then(() => shown.get(where.path[0])?.node.scrollIntoView());
     return () => {
       open = false;
       document.removeEventListener('status', changed);
@@ -72,13 +75,13 @@ function warn(event) {
 function card(entry, providers, reload) {
   const title = `settings-${entry.id}`;
   const note = h('div', { class: 'notes' });
-  const live = h('p', { class: 'hush', role: 'status' });
+  const hush = h('p', { class: 'hush', role: 'status' });
   const save = h('button', { type: 'submit', class: 'primary' }, t('settings.save'));
   const drop = h('button', { type: 'button', onclick: discard }, t('settings.discard'));
   const draft = drafts.get(entry.id) ?? new Map();
   drafts.set(entry.id, draft);
 
-  const fields = fieldsOf(entry.schema, { entry: entry.id, providers, announce: (text) => put(live, text) });
+  const fields = fieldsOf(entry.schema, { entry: entry.id, providers, announce: (text) => put(hush, text) });
   for (const f of fields) {
     f.saved = find(entry.values, f.steps);
     f.inherited = find(entry.inherited, f.steps);
@@ -90,7 +93,7 @@ function card(entry, providers, reload) {
       f.set(f.inherited);
       f.clear = !equal(f.saved, f.inherited);
       typed(f);
-      put(live, t('settings.wasReset', { field: label(f) }));
+      put(hush, t('settings.wasReset', { field: label(f) }));
       f.first().focus();
     });
     put(f.origin, origin(entry.origins, f));
@@ -118,9 +121,10 @@ function card(entry, providers, reload) {
     }
     draft.clear();
     put(note);
-    put(live, t('settings.discarded'));
+    put(hush, t('settings.discarded'));
     show();
     fields[0].first().focus();
+    reload();
   }
 
   // changes are those that were typed. One that cannot be read throws.
@@ -222,7 +226,7 @@ function card(entry, providers, reload) {
     h('div', { class: 'head' }, h('h2', { id: title, tabindex: '-1' }, entry.id), h('span', { class: 'soft mono' }, entry.module)),
     entry.error ? h('p', { class: 'note' }, entry.error) : null,
     h('form', { novalidate: true, onsubmit: submit }, grouped(fields, draft), note, h('div', { class: 'buttons' }, drop, save)),
-    live);
+    hush);
   show();
   return { node, entry, dirty: () => draft.size > 0 };
 }
