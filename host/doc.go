@@ -8,6 +8,10 @@
 // if asked to, starts what is new, puts the next graph in force and then drains
 // what only the last one had. [Runtime.Close] drains plugins and stops them.
 //
+// Volatile fields are listed by [Runtime.Settings] and saved by
+// [Runtime.SaveSettings]: into the profile's patch, by way of the same reload, and
+// back to the old text if an entry does not want them.
+//
 // Commands and servers stand on top of this package (host/cli, host/gateway);
 // it knows neither.
 package host

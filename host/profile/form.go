@@ -48,7 +48,7 @@ func OpenForm(schema json.RawMessage) (*Form, error) {
 	if err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
 	}
-	if pruned := prune(root); pruned == nil {
+	if prune(root) == nil {
 		return nil, nil
 	}
 	return &Form{schema: schema, root: root}, nil

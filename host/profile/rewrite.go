@@ -48,8 +48,7 @@ func (w *rewriter) change(at spot, now *Value) {
 func (w *rewriter) whole(at spot, now *Value) {
 	start, end := w.start(at.node), w.end(at.node, at.indent)
 	block := blockOf(at.node)
-	switch {
-	case at.flow, !block && (inline(now) || at.node.Style&yaml.FlowStyle != 0 && at.old.kind == now.kind):
+	if at.flow || !block && (inline(now) || at.node.Style&yaml.FlowStyle != 0 && at.old.kind == now.kind) {
 		text := w.flow(now)
 		if start == at.after {
 			text = " " + text
