@@ -22,6 +22,7 @@ import (
 // other conversations. Requests that the caller gave up are skipped.
 func DryRun(ctx context.Context, o Options, recorded []record.Request) ([]Replayed, error) {
 	env := o.Env
+	o.Known = Measurements(ctx, o)
 	o.Env = func(name string) (string, bool) { // a missing key must hide no candidate
 		if v, ok := env(name); ok && v != "" {
 			return v, ok

@@ -37,6 +37,9 @@ type Options struct {
 	Watch bool
 	// Memory keeps what is learned in memory, for what nobody comes back to.
 	Memory bool
+	// Known is put into the plugins' part of the state at the start, by their entries;
+	// for a state in memory. See Measurements.
+	Known map[string][]sdk.Item
 	// VendorsOnly runs providers and aliases and nothing else: who asks a vendor asks
 	// that one. What is learned is kept in memory.
 	VendorsOnly bool
@@ -119,6 +122,7 @@ func (r *Runtime) open(ctx context.Context) error {
 	} else if r.store, err = openState(r.opts.Dir, options); err != nil {
 		return err
 	}
+	r.recall(ctx)
 	r.openSeals(ctx)
 	b, err := r.build(ctx, composed, nil)
 	if err != nil {

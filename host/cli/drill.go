@@ -12,11 +12,13 @@ import (
 
 	"spillway/host/drill"
 	"spillway/host/story"
+	"spillway/sdk"
 )
 
 func (a *app) drillCommand() *cobra.Command {
 	var o drill.Options
 	var list, real, live bool
+	var eval string
 	c := &cobra.Command{
 		Use:   "drill",
 		Short: "Rehearse failures of this profile against simulated vendors",
@@ -36,6 +38,19 @@ without failover. That needs the keys and costs a few tokens; what it will cost 
 told first. It finds fallbacks that are dead and nobody knows: a key that has expired,
 a model that is gone, a tool that is ignored.
 
+With --live --eval FILE each route is given the tasks of FILE, and what share of them
+it did, and of its answers that had to follow a JSON schema, is kept: contracts of the
+failover settings that have gates on the file let another model stand in only then.
+FILE has a JSON object on each line:
+
+  {"prompt": "…", "checks": [CHECK, …]}
+
+and may give "system", "tools" (a list of {"name", "description", "parameters"}) and
+"max_tokens" (default 1024). A task is done if each CHECK holds, which is one of
+
+  {"contains": "text"}    {"equals": "text"}    {"regexp": "expression"}
+  {"json_schema": {…}}    {"calls": "tool"}
+
 The last line is "drill: N passed, M failed".
 
 Exit codes: 0 none failed; 1 some did; 2 the command is wrong.`,
@@ -46,6 +61,12 @@ Exit codes: 0 none failed; 1 some did; 2 the command is wrong.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if list {
 				return a.listScenarios()
+			}
+			if eval != "" && !live {
+				return usageError{errors.New("--eval asks real vendors: it needs --live")}
+			}
+			if eval != "" {
+				return a.drillEval(c.Context(), drill.EvalOptions{Routes: o.Routes, File: eval})
 			}
 			if live {
 				return a.drillLive(c.Context(), drill.LiveOptions{Routes: o.Routes})
@@ -61,6 +82,7 @@ Exit codes: 0 none failed; 1 some did; 2 the command is wrong.`,
 	f.StringArrayVar(&o.Routes, "route", nil, "let this `ROUTE` fail only, provider/model or a provider, may be repeated")
 	f.BoolVar(&real, "real-time", false, "keep limits and waits as long as they are")
 	f.BoolVar(&live, "live", false, "ask the real vendors instead")
+	f.StringVar(&eval, "eval", "", "with --live: measure the routes on the tasks of `FILE`")
 	f.BoolVar(&list, "list", false, "list the scenarios and rehearse nothing")
 	a.jsonFlag(c, "the verdicts")
 	return c
@@ -118,6 +140,31 @@ func (a *app) drillLive(ctx context.Context, o drill.LiveOptions) (err error) {
 		progress.show(true, fmt.Sprintf("drill: %d of %d  %s  %s", done, total, asked.Route, asked.Question))
 	}
 	r, err := drill.Live(ctx, o)
+	progress.clear()
+	if err != nil {
+		return drillError(err)
+	}
+	if a.asJSON {
+		err = a.printJSON(r)
+	} else {
+		err = r.Write(a.stdout, a.telling(a.stdout))
+	}
+	return drilled(err, r.Failed)
+}
+
+// drillEval measures the real vendors.
+func (a *app) drillEval(ctx context.Context, o drill.EvalOptions) (err error) {
+	if o.Host, err = a.options(); err != nil {
+		return err
+	}
+	progress := newLiveLine(a.stderr)
+	o.Announce = func(requests int) {
+		fmt.Fprintf(a.stderr, "drill: %d requests go to real vendors now\n", requests)
+	}
+	o.Progress = func(done, total int, r sdk.Route) {
+		progress.show(done == total || done%progressEvery == 0, fmt.Sprintf("drill: %d of %d  %s", done, total, r))
+	}
+	r, err := drill.Eval(ctx, o)
 	progress.clear()
 	if err != nil {
 		return drillError(err)

@@ -62,10 +62,7 @@ const (
 // the check has said why.
 func readLists(entries []profile.Entry) (all []listed, most int) {
 	most = maxPerVendor
-	for _, e := range entries {
-		if e.Name != failoverModule || e.Err != nil || e.Config == nil {
-			continue
-		}
+	for _, e := range failoverEntries(entries) {
 		var l lists
 		raw, err := json.Marshal(e.Config)
 		if err != nil || json.Unmarshal(raw, &l) != nil {

@@ -165,15 +165,22 @@ func each(ctx context.Context, atOnce, n int, f func(i int)) {
 	wg.Wait()
 }
 
-// routes are those that requests are led to, as far as they were asked for.
+// routes are those that the profile's lists name for a request, as far as they were
+// asked for.
 func (s *surveyed) routes(only []string) ([]sdk.Route, error) {
 	var all []sdk.Route
 	var known []string
+	add := func(r sdk.Route) {
+		if _, runs := s.models[r.Provider]; runs && r.Model != "" && !slices.Contains(all, r) {
+			all, known = append(all, r), append(known, r.String())
+		}
+	}
 	for _, l := range s.report.Lines {
 		for _, r := range l.Routes {
-			if !slices.Contains(all, r) {
-				all, known = append(all, r), append(known, r.String())
-			}
+			add(r)
+		}
+		for _, k := range l.Skipped { // perhaps for want of a measurement
+			add(k.Route)
 		}
 	}
 	if err := knownRoutes(only, known); err != nil {
@@ -239,7 +246,7 @@ func ask(ctx context.Context, rt *host.Runtime, q question, patience time.Durati
 	}
 	limited := got.finish == sdk.FinishMaxTokens
 	a.OK = true
-	if q.what == AskTool && !got.tool {
+	if q.what == AskTool && len(got.tools) == 0 {
 		a.OK, a.Unsure, a.Ignored = false, limited, !limited
 	}
 	return a
@@ -248,7 +255,7 @@ func ask(ctx context.Context, rt *host.Runtime, q question, patience time.Durati
 // reply is a real vendor's answer.
 type reply struct {
 	text    string
-	tool    bool // it calls one
+	tools   []string // that it calls
 	finish  sdk.Finish
 	failure *sdk.Failure
 	took    time.Duration
@@ -272,7 +279,9 @@ func put(ctx context.Context, rt *host.Runtime, r sdk.Route, p *sdk.Prompt, shap
 		case sdk.KindTextDelta:
 			text.WriteString(e.Text)
 		case sdk.KindBlockStart:
-			got.tool = got.tool || e.Block == sdk.BlockToolCall
+			if e.Block == sdk.BlockToolCall {
+				got.tools = append(got.tools, e.Name)
+			}
 		case sdk.KindFinish:
 			got.finish, got.failure = e.Finish, e.Failure
 		case sdk.KindStart, sdk.KindReasoningDelta, sdk.KindToolCallDelta, sdk.KindBlockEnd, sdk.KindUsage:

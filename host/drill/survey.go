@@ -13,12 +13,13 @@ import (
 
 // surveyed is a profile of which is known who stands in for whom.
 type surveyed struct {
-	options Options
-	report  *Report
-	most    int // attempts of one request that may reach one vendor
-	listed  []listed
-	models  map[string][]string // that providers list
-	dead    map[sdk.Route]bool  // routes that are listed and cannot serve
+	options  Options
+	report   *Report
+	most     int             // attempts of one request that may reach one vendor
+	failover []profile.Entry // the rows of the plugin that has the lists
+	listed   []listed
+	models   map[string][]string // that providers list
+	dead     map[sdk.Route]bool  // routes that are listed and cannot serve
 }
 
 // survey looks at a profile before anything is rehearsed.
@@ -40,9 +41,11 @@ func survey(ctx context.Context, o Options) (*surveyed, error) {
 		return s, nil // as the check has told
 	}
 	entries, _ := loaded.Entries(o.Host.Env)
+	s.failover = failoverEntries(entries)
 	s.listed, s.most = readLists(entries)
+	s.options.Host.Known = host.Measurements(ctx, o.Host)
 	// Everybody has lost the model: so everybody who can be chosen is asked.
-	st, err := open(ctx, o.Host, o.Faster, func(string) string { return "model-gone" })
+	st, err := open(ctx, s.options.Host, o.Faster, func(string) string { return "model-gone" })
 	if err != nil {
 		if len(s.report.Broken) == 0 {
 			s.broken(Broken{Kind: BrokenFault, Detail: err.Error()})

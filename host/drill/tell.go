@@ -3,7 +3,9 @@ package drill
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -127,4 +129,42 @@ func (a LiveAsked) in(l *lexicon) string {
 		return fmt.Sprintf(l.ignored, took)
 	}
 	return fmt.Sprintf(l.refuses, a.Question, a.Code, a.Status, plain(a.Message))
+}
+
+// Write tells a report to people. Its last line is "drill: N passed, M failed" in
+// every language.
+func (r *EvalReport) Write(w io.Writer, o story.Options) error {
+	l := wordsOf(o.Language)
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	line(l.measured, r.Profile, r.Tasks, r.File)
+	for _, a := range r.Absent {
+		line(l.absentIs, a.Provider, plain(a.Why))
+	}
+	for _, m := range r.Measured {
+		if m.Unanswered > 0 {
+			line("  %-5s  "+l.unanswered, l.failed, m.Route, m.Unanswered, m.Code, plain(m.Message))
+			continue
+		}
+		text := fmt.Sprintf(l.success, m.Route, share(m.TaskSuccess), m.Tasks)
+		if m.Schemas > 0 {
+			text += fmt.Sprintf(l.valid, share(m.SchemaValid), m.Schemas)
+		}
+		line("  %s", text)
+	}
+	for _, g := range r.Gates {
+		mark := l.ok
+		if !g.OK {
+			mark = l.failed
+		}
+		line("  %-5s  "+l.gate, mark, g.Contract, g.Route, share(g.TaskSuccess), share(g.SchemaValid))
+	}
+	line("drill: %d passed, %d failed", r.Passed, r.Failed)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// share writes a share of 1, rounded down: what is not enough must not look so.
+func share(v float64) string {
+	return strconv.FormatFloat(math.Floor(v*1000)/1000, 'f', -1, 64)
 }

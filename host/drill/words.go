@@ -38,6 +38,12 @@ type lexicon struct {
 	refuses  string // question, code, status, message
 	absentIs string // provider, why
 
+	measured   string // folder, tasks, file
+	success    string // route, share, of tasks
+	valid      string // share, of schemas
+	unanswered string // route, count, code, message: nothing is kept
+	gate       string // contract, route, shares demanded
+
 	broken   map[BrokenKind]string
 	failings map[Failing]string
 	notes    map[NoteKind]string
@@ -79,6 +85,12 @@ var english = lexicon{
 	ignored:  "tool: it answered after %s and called no tool",
 	refuses:  "%s: %s (status %d): %s",
 	absentIs: "%s was not asked: %s",
+
+	measured:   "profile %s: %d tasks of %s, for each route",
+	success:    "%s: task success %s (of %d)",
+	valid:      ", schema valid %s (of %d)",
+	unanswered: "%s: not measured: %d tasks met a failure of its vendor's, first %s: %s",
+	gate:       "contract %s: %s (wanted: task success %s, schema valid %s)",
 
 	broken: map[BrokenKind]string{
 		BrokenFault:      "{detail}",
@@ -139,6 +151,12 @@ var chinese = lexicon{
 	ignored:  "tool：%s 后回答，却没有调用工具",
 	refuses:  "%s：%s（状态 %d）：%s",
 	absentIs: "没有询问 %s：%s",
+
+	measured:   "配置 %s：每条路由各做 %d 个任务（%s）",
+	success:    "%s：任务成功率 %s（共 %d 个）",
+	valid:      "，合乎模式 %s（共 %d 个）",
+	unanswered: "%s：没有测成：%d 个任务遇到厂商故障，第一个是 %s：%s",
+	gate:       "契约 %s：%s（要求：任务成功率 %s，合乎模式 %s）",
 
 	broken: map[BrokenKind]string{
 		BrokenFault:      "{detail}",

@@ -87,6 +87,12 @@ var forms = []form{
 		en: "it writes at most %s tokens, and %s are wanted", zh: "它最多写 %s 个 token，要求 %s 个"},
 	{match: regexp.MustCompile(`^egress unknown$`), en: "it is not known where its prompts go", zh: "不知道它把提示送到哪里"},
 	{match: regexp.MustCompile(`^egress (.+)$`), en: "its prompts go to %s", zh: "它把提示送到 %s"},
+	{match: regexp.MustCompile(`^not measured on (.+)$`),
+		en: "it was not measured on %s yet (spillway drill --live --eval does)", zh: "它还没有用 %s 测量过（用 spillway drill --live --eval 测量）"},
+	{match: regexp.MustCompile(`^task success (\S+) on (.+), (\S+) wanted$`),
+		en: "it did a share of %s of the tasks of %s, and %s is wanted", zh: "它完成的任务占 %s（%s），要求 %s"},
+	{match: regexp.MustCompile(`^schema valid (\S+) on (.+), (\S+) wanted$`),
+		en: "a share of %s of its answers to %s followed their schema, and %s is wanted", zh: "它合乎模式的回答占 %s（%s），要求 %s"},
 	{match: regexp.MustCompile(`^contract (.*)@(\d+): (.+)$`), inner: true,
 		en: "the contract %s (version %s) rules it out: %s", zh: "契约 %s（第 %s 版）不许：%s"},
 }

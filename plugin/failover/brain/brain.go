@@ -21,12 +21,13 @@ type Brain struct {
 	plain lease  // of an attempt without a permit, as things are now
 	tag   string // its tag, made once for all attempts until the next charge
 
-	orders  []order         // of a person
-	talks   map[uint64]talk // by the hash of the conversation
-	recent  []uint64        // the same ones; from oldest on, they make room
-	oldest  int
-	strides map[sdk.Route]*stride // how fast routes begin
-	spins   map[string]uint64     // by provider: turns without a conversation, which take the keys in turn
+	orders   []order         // of a person
+	talks    map[uint64]talk // by the hash of the conversation
+	recent   []uint64        // the same ones; from oldest on, they make room
+	oldest   int
+	strides  map[sdk.Route]*stride // how fast routes begin
+	measured measured              // what routes have shown
+	spins    map[string]uint64     // by provider: turns without a conversation, which take the keys in turn
 
 	touched []*circuit // by the call under way
 	unsent  []*circuit // changed since TakeChanged
@@ -45,7 +46,7 @@ const suspendGap = 10 * time.Second
 // that of another brain of the same state: it names this one.
 func New(now Instant, p Policy) *Brain {
 	p = p.WithDefaults()
-	return &Brain{policy: &p, origin: now.offset(), vendors: map[string]*vendor{}, spins: map[string]uint64{}}
+	return &Brain{policy: &p, origin: now.offset(), vendors: map[string]*vendor{}, spins: map[string]uint64{}, measured: measured{}}
 }
 
 // SetPolicy replaces the policy for turns that start from now on. Models that

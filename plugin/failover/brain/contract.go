@@ -16,6 +16,7 @@ type Contract struct {
 	MaxOutput int
 	Egress    []string // where prompts may go; holds for every candidate
 	SameModel bool     // no other model at all
+	Gates     *Gates   // nil: nothing need be measured
 }
 
 // unfit is why r, a route of p, cannot do what the request uses or its contract demands, "" if
@@ -45,7 +46,11 @@ func (t *Turn) unfit(p *sdk.Provider, r sdk.Route) string {
 		}
 	}
 	if t.contract != nil && alternative {
-		if lack := t.contract.lack(m); lack != "" {
+		lack := t.contract.lack(m)
+		if lack == "" {
+			lack = t.contract.Gates.lack(t.measured, r)
+		}
+		if lack != "" {
 			return t.clause(lack)
 		}
 	}

@@ -33,7 +33,8 @@ type Turn struct {
 	contract     *Contract
 	query        Query
 	cat          sdk.Catalogue
-	conversation uint64 // its hash, 0 for none
+	measured     measured // the brain's
+	conversation uint64   // its hash, 0 for none
 	canary       bool
 	sameModel    bool
 	deadline     time.Duration // on Instant.Mono, 0 for none
@@ -69,7 +70,7 @@ type visit struct {
 // begin makes t the turn of q.
 func (b *Brain) begin(now Instant, t *Turn, q Query, cat sdk.Catalogue) {
 	p := b.policy
-	*t = Turn{policy: p, query: q, cat: cat, list: t.list[:0], gone: t.gone[:0], pending: t.pending[:0]}
+	*t = Turn{policy: p, query: q, cat: cat, measured: b.measured, list: t.list[:0], gone: t.gone[:0], pending: t.pending[:0]}
 	if q.Conversation != "" {
 		t.conversation = hash(q.Conversation)
 	}

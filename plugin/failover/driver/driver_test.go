@@ -2,6 +2,7 @@ package driver_test
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -56,6 +57,48 @@ func TestRetryOnTheSameTarget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := start(t, `{"priority": ["anthropic/claude-sonnet-5", "kimi-coding/k3"]}`, plugintest.Script{claude: {fails(sdk.CodeServer), {Text: "second try"}}})
 		b.ask(claude, "second try", claude, claude)
+	})
+}
+
+// TestMeasurements: a contract's gates open with what is stored for them, while the
+// plugin runs and when it starts; what is no measurement is left out.
+func TestMeasurements(t *testing.T) {
+	const config = `{"priority": ["anthropic/claude-sonnet-5", "kimi-coding/k3"],
+		"contracts": {"code": {"version": 1, "gates": {"eval": "tasks.jsonl", "taskSuccess": 0.9}}}}`
+	synctest.Test(t, func(t *testing.T) {
+		t.Cleanup(regexp2.StopTimeoutClock)
+		state := plugintest.NewMemory()
+		ask := func(h *plugintest.Host) string {
+			text, _ := h.Ask(t.Context(), sdk.Request{Provider: "anthropic", Model: "claude-sonnet-5", Stream: true, Wants: sdk.Wants{Contract: "code"}})
+			return text
+		}
+		run := func() *plugintest.Host {
+			script := plugintest.Script{claude: {fails(sdk.CodeModelUnavailable)}, kimi: {{Text: "kimi"}}}
+			return plugintest.Start(t, driver.New(), plugintest.Options{Config: config, Catalogue: catalogue, State: state, Upstream: script.Upstream()})
+		}
+		store := func(key string, m sdk.Measurement) {
+			data, err := json.Marshal(m)
+			if err == nil {
+				_, err = state.Put(t.Context(), key, data, 0)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+		}
+		m := sdk.Measurement{Eval: "tasks.jsonl", Route: sdk.Route{Provider: "kimi-coding", Model: "k3"}, Tasks: 10, TaskSuccess: 0.95}
+		h := run()
+		store(sdk.MeasurementPrefix+"else", m)
+		if got := ask(h); got != "" {
+			t.Errorf("before it was measured: %q", got)
+		}
+		store(m.Key(), m)
+		if got := ask(h); got != "kimi" {
+			t.Errorf("measured: %q", got)
+		}
+		if got := ask(run()); got != "kimi" {
+			t.Errorf("measured earlier: %q", got)
+		}
 	})
 }
 

@@ -77,6 +77,13 @@ type contract struct {
 	MaxOutput          int      `json:"maxOutput"`
 	Egress             []string `json:"egress"`
 	CrossModelFallback *bool    `json:"crossModelFallback"`
+	Gates              *gates   `json:"gates"`
+}
+
+type gates struct {
+	Eval        string  `json:"eval"`
+	TaskSuccess float64 `json:"taskSuccess"`
+	SchemaValid float64 `json:"schemaValid"`
 }
 
 type probe struct {
@@ -148,7 +155,7 @@ func read(c sdk.Config) (s *settings, warnings []sdk.Fault, err error) {
 	for name, c := range f.Contracts {
 		p.Contracts[name] = &brain.Contract{
 			Version: c.Version, Needs: c.Needs, Context: c.Context, MaxOutput: c.MaxOutput,
-			Egress: c.Egress, SameModel: denied(c.CrossModelFallback),
+			Egress: c.Egress, SameModel: denied(c.CrossModelFallback), Gates: (*brain.Gates)(c.Gates),
 		}
 	}
 	s = &settings{policy: p.WithDefaults(), stream: f.Stream}

@@ -2,6 +2,7 @@ package driver
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 	"strings"
 	"sync"
@@ -30,7 +31,7 @@ func (p *Plugin) restore(ctx context.Context) bool {
 	for _, kind := range []struct {
 		prefix string
 		load   func(sdk.Item)
-	}{{circuits, p.load}, {orders, p.loadOrder}} {
+	}{{circuits, p.load}, {orders, p.loadOrder}, {sdk.MeasurementPrefix, p.loadMeasurement}} {
 		// First watch, then list: in between nothing is missed.
 		hear := func(i sdk.Item) {
 			kind.load(i)
@@ -87,6 +88,19 @@ func (p *Plugin) load(i sdk.Item) {
 		p.host.Log().Warn("stored circuit ignored", "key", i.Key, "err", err.Error())
 	}
 	p.moveOn(changes)
+}
+
+// loadMeasurement takes in what a route was measured to do.
+func (p *Plugin) loadMeasurement(i sdk.Item) {
+	if i.Deleted {
+		return
+	}
+	var m sdk.Measurement
+	if err := json.Unmarshal(i.Data, &m); err != nil || m.Key() != i.Key {
+		p.host.Log().Warn("stored measurement ignored", "key", i.Key)
+		return
+	}
+	p.think(func(brain.Instant) { p.brain.Measured(m) })
 }
 
 // changed queues circuits for the store.
