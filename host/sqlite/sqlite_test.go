@@ -86,3 +86,34 @@ func TestMigrate(t *testing.T) {
 		t.Errorf("half of a step was taken: %v", err)
 	}
 }
+
+func TestErrors(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.db")
+	db := open(t, path)
+	if err := sqlite.Migrate(t.Context(), db, "CREATE TABLE a (n)"); err != nil {
+		t.Fatal(err)
+	}
+	tx, err := db.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback()
+	other, err := sql.Open(sqlite.Driver, sqlite.Immediate(path, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	if _, err := other.Begin(); !sqlite.Busy(err) || sqlite.Corrupt(err) {
+		t.Errorf("locked: %v", err)
+	}
+	bad := filepath.Join(t.TempDir(), "bad.db")
+	if err := os.WriteFile(bad, []byte(strings.Repeat("no database ", 100)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := sqlite.Migrate(t.Context(), open(t, bad), "CREATE TABLE a (n)"); !sqlite.Corrupt(err) || sqlite.Busy(err) {
+		t.Errorf("no database: %v", err)
+	}
+	if sqlite.Code(nil) != 0 || sqlite.Code(errors.New("other")) != 0 {
+		t.Error("other errors have a code")
+	}
+}

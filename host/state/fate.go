@@ -1,10 +1,9 @@
 package state
 
 import (
-	"errors"
-
-	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"spillway/host/sqlite"
 )
 
 // fate is what an error means for the open file.
@@ -17,24 +16,12 @@ const (
 )
 
 func fateOf(err error) fate {
-	switch resultCode(err) {
-	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+	if sqlite.Corrupt(err) {
 		return fateCorrupt
+	}
+	switch sqlite.Code(err) {
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
 		return fateReopen
 	}
 	return fateKeep
-}
-
-func isBusy(err error) bool {
-	code := resultCode(err)
-	return code == sqlite3.SQLITE_BUSY || code == sqlite3.SQLITE_LOCKED
-}
-
-// resultCode returns SQLite's primary result code, 0 if err is not SQLite's.
-func resultCode(err error) int {
-	if e, ok := errors.AsType[*sqlite.Error](err); ok {
-		return e.Code() & 0xff
-	}
-	return 0
 }

@@ -80,7 +80,7 @@ func (f *file) open(ctx context.Context) (*database, error) {
 		if fateOf(err) == fateCorrupt {
 			f.spoiled = &spoiled{id: id, why: err}
 		}
-		if !isBusy(err) || try == openTries {
+		if !sqlite.Busy(err) || try == openTries {
 			return db, err
 		}
 		select {

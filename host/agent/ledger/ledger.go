@@ -11,9 +11,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	driver "modernc.org/sqlite"
-	lib "modernc.org/sqlite/lib"
-
 	"spillway/host/sqlite"
 )
 
@@ -24,6 +21,8 @@ const (
 	// patience is what a step of the ledger may take. Tools wait for it, so it is
 	// long: a disk may be slow, and other processes have to commit, too.
 	patience = 10 * time.Second
+	// freeRetry is when a locked file is tried again.
+	freeRetry = 20 * time.Millisecond
 )
 
 // Ledger is the open ledger of a profile. It is safe for concurrent use, and
@@ -72,7 +71,7 @@ func open(dir string, lim limits) (_ *Ledger, err error) {
 	l.db.SetMaxOpenConns(1) // SQLite has one writer at a time anyway
 	ctx, end := context.WithTimeout(context.Background(), patience)
 	defer end()
-	if err := l.ready(ctx); err != nil {
+	if err := whenFree(ctx, func() error { return l.ready(ctx) }); err != nil {
 		l.db.Close()
 		return nil, l.unusable(err)
 	}
@@ -115,12 +114,12 @@ func (l *Ledger) Close() error { return l.db.Close() }
 
 // unusable says what is wrong with the file, and what a person may do.
 func (l *Ledger) unusable(err error) error {
+	if errors.Is(err, ErrUnusable) {
+		return err
+	}
 	hint := ""
-	if e, ok := errors.AsType[*driver.Error](err); ok {
-		switch e.Code() & 0xff { // the rest of the bits tell more of the same
-		case lib.SQLITE_CORRUPT, lib.SQLITE_NOTADB:
-			hint = "; mend it, or move it away to begin anew: then nothing is known of earlier calls"
-		}
+	if sqlite.Corrupt(err) {
+		hint = "; mend it, or move it away to begin anew: then nothing is known of earlier calls"
 	}
 	return fmt.Errorf("%w: %s: %w%s", ErrUnusable, l.path, err, hint)
 }
@@ -159,13 +158,17 @@ func (l *Ledger) change(ctx context.Context, f func(context.Context, *sql.Tx) er
 	}
 	ctx, end := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer end()
-	tx, err := l.db.BeginTx(ctx, nil)
+	var tx *sql.Tx
+	err := whenFree(ctx, func() (err error) {
+		tx, err = l.db.BeginTx(ctx, nil)
+		return err
+	})
 	if err != nil {
 		return l.unusable(err)
 	}
 	defer tx.Rollback()
 	if err := f(ctx, tx); err != nil {
-		if _, ok := errors.AsType[*driver.Error](err); ok {
+		if sqlite.Code(err) != 0 {
 			return l.unusable(err)
 		}
 		return err
@@ -174,6 +177,21 @@ func (l *Ledger) change(ctx context.Context, f func(context.Context, *sql.Tx) er
 		return l.unusable(err)
 	}
 	return nil
+}
+
+// whenFree tries f until the file is not locked, or ctx has ended.
+func whenFree(ctx context.Context, f func() error) error {
+	for {
+		err := f()
+		if !sqlite.Busy(err) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(freeRetry):
+		}
+	}
 }
 
 // Filter says which calls to list; its zero value lists the newest of all.
