@@ -61,7 +61,7 @@ func Calls(w io.Writer, all []ledger.Entry, o Options) error {
 		}
 		rows[i] = []span{
 			text(plain, e.Key[:min(shortKey, len(e.Key))]), callState(e, words), text(plain, e.Tool), text(faint, clock.apart(e.Planned)),
-			text(faint, e.Session), text(plain, clip(message(arguments(e.Input)), maxSaid)),
+			text(faint, e.Session), text(plain, clip(message(arguments(e.Input, ", ", " ⏎ ")), maxSaid)),
 		}
 	}
 	if unknown > 0 {
@@ -117,7 +117,7 @@ func Call(w io.Writer, e ledger.Entry, o Options) error {
 		lead := line{span{n.style, pad(n.text, width+2)}}
 		p.put(lead, line{text(plain, strings.Repeat(" ", width+2))}, values[i])
 	}
-	p.block(words.pick("arguments", "参数"), arguments(e.Input))
+	p.block(words.pick("arguments", "参数"), arguments(e.Input, "\n", "\n  "))
 	if e.Result != nil {
 		p.block(words.pick("result", "结果"), said(*e.Result))
 	}
@@ -146,24 +146,28 @@ func (p *page) block(heading, content string) {
 	}
 }
 
-// arguments are a call's, one member a line; texts of several lines keep them.
-func arguments(input json.RawMessage) string {
+// arguments are a call's members with something between them, and in the place of
+// the line ends in them.
+func arguments(input json.RawMessage, between, lineEnd string) string {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(input, &members) != nil {
 		return string(input)
 	}
-	var b strings.Builder
+	var all []string
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		var s string
 		if json.Unmarshal(members[name], &s) != nil {
 			s = string(members[name])
 		}
-		if strings.Contains(s, "\n") {
-			s = "\n  " + strings.ReplaceAll(strings.TrimRight(s, "\n"), "\n", "\n  ")
+		if s = strings.TrimRight(s, "\n"); strings.Contains(s, "\n") {
+			s = strings.ReplaceAll(s, "\n", lineEnd)
+			if lineEnd[0] == '\n' {
+				s = lineEnd + s // below its name, as its other lines
+			}
 		}
-		fmt.Fprintf(&b, "%s: %s\n", name, s)
+		all = append(all, name+": "+s)
 	}
-	return cmp.Or(b.String(), "{}")
+	return cmp.Or(strings.Join(all, between), "{}")
 }
 
 // said is what a result tells, in text.
