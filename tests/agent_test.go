@@ -1,6 +1,7 @@
 package tests
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"os"
@@ -132,6 +133,9 @@ func TestAgentTask(t *testing.T) {
 		t.Errorf("vendors refused the history: %q", got)
 	}
 	// Each change of the route is told once, though each call passes over Claude.
+	if n := strings.Count(stderr, "the answer broke off (TRANSPORT"); n < 2 || n > 4 { // its circuit opens with the second
+		t.Errorf("%d answers of Kimi were withdrawn, want 2:\n%s", n, stderr)
+	}
 	for line, times := range map[string]int{
 		"switched to kimi-coding/k3: anthropic/claude-sonnet-5 is out of quota (QUOTA)": 1,
 		"switched to deepseek/deepseek-flash":                                           1,
@@ -190,5 +194,41 @@ func TestAgentConsent(t *testing.T) {
 	last := s.Vendor("anthropic").Calls()
 	if body := string(last[len(last)-1].Body); strings.Contains(body, `"name":"shell"`) || !strings.Contains(body, `"name":"read_file"`) {
 		t.Errorf("offered: %s", body)
+	}
+}
+
+// Ctrl-C keeps what was said; the next message goes on with it.
+func TestAgentInterrupted(t *testing.T) {
+	t.Parallel()
+	s := rig.Vendors(t, sim.Vendor{Name: "anthropic", Script: "stall=4; ok", Answer: sim.Answer{Tokens: 8, Numbered: true}})
+	rows, env := rig.Providers(s, "anthropic")
+	b := newBench(t, rows+agentRows, env...)
+	cmd := b.command("run", "--json", "count")
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	last := ""
+	for lines := bufio.NewScanner(stdout); lines.Scan(); {
+		if last = lines.Text(); strings.Contains(last, "w3@anthropic") {
+			if err := cmd.Process.Signal(os.Interrupt); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	_ = cmd.Wait() // the exit code tells
+	if code := cmd.ProcessState.ExitCode(); code != 130 || !strings.Contains(last, `"event":"done","exit":130`) {
+		t.Errorf("exit code %d, want 130; the last event: %s", code, last)
+	}
+	b.run(0, "run", "--continue", "go on")
+	calls := s.Vendor("anthropic").Calls()
+	body := string(calls[len(calls)-1].Body)
+	for _, want := range []string{"w3@anthropic", "The user interrupted you here", "go on"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the next call lacks %q: %s", want, body)
+		}
 	}
 }

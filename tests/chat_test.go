@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -176,4 +177,20 @@ func TestChatDumb(t *testing.T) {
 	if shown := c.end(0); strings.ContainsAny(shown, "\x1b\x07") {
 		t.Errorf("control sequences: %q", shown)
 	}
+}
+
+// SIGTERM ends a conversation also while a line is being typed.
+func TestChatTerminated(t *testing.T) {
+	t.Parallel()
+	s := rig.Vendors(t, sim.Vendor{Name: "anthropic"})
+	rows, env := rig.Providers(s, "anthropic")
+	b := newBench(t, rows+agentRows, append(env, "TERM=xterm")...)
+	c := onScreen(t, b.command("chat"))
+	c.expect("> ")
+	c.press("half a li")
+	c.expect("half a li")
+	if err := c.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	c.end(130)
 }

@@ -16,6 +16,7 @@ import (
 	"spillway/host/agent"
 	"spillway/host/agent/session"
 	"spillway/host/profile"
+	"spillway/host/story"
 	"spillway/sdk"
 )
 
@@ -72,39 +73,55 @@ func (a *app) chat(ctx context.Context, o *workOptions) error {
 	// Ctrl-C ends a turn, not the conversation: only SIGTERM does.
 	ctx, stop := signal.NotifyContext(context.WithoutCancel(ctx), syscall.SIGTERM)
 	defer stop()
-	w, err := a.begin(ctx, o, true)
-	if err != nil {
+	c := &chat{app: a, out: a.stdout, teller: a.teller()}
+	c.teller.live = isTerminal(a.stdin)
+	if err := c.openLines(ctx); err != nil {
 		return err
 	}
-	defer w.Close()
-	c := &chat{app: a, work: w, out: a.stdout, teller: a.teller()}
-	c.teller.live = true
-	if isTerminal(a.stdin) && isTerminal(a.stdout) && !a.dumb() {
-		e, err := openEditor(filepath.Join(w.runtime.Dir(), profile.StateDir, historyFile))
+	defer c.lines.Close()
+	var err error
+	if c.work, err = a.begin(ctx, o, true); err != nil {
+		return err
+	}
+	defer c.work.Close()
+	defer c.teller.Close()
+	c.options.Tell = c.teller.Tell
+	if isTerminal(a.stdin) {
+		c.options.Confirm, c.options.Decide = c.confirm, c.decide
+	}
+	if c.yes {
+		c.options.Confirm = agree
+	}
+	return c.talk(ctx)
+}
+
+// openLines finds out what the conversation is held on. On a terminal that can do
+// it lines are edited, and all that is shown goes through the editor.
+func (c *chat) openLines(ctx context.Context) error {
+	a := c.app
+	switch {
+	case isTerminal(a.stdin) && isTerminal(a.stdout) && !a.dumb():
+		dir, err := a.dir()
+		if err != nil {
+			return err
+		}
+		state := filepath.Join(dir, profile.StateDir)
+		if err := os.MkdirAll(state, 0o700); err != nil {
+			return err
+		}
+		e, err := openEditor(ctx, filepath.Join(state, historyFile))
 		if err != nil {
 			return err
 		}
 		c.lines, c.out = e, e
-		c.teller.out, c.teller.err, c.teller.screen = e, e, true
+		c.teller.out, c.teller.err, c.teller.screen, c.teller.counts = e, e, true, true
 		a.stderr = e // of whatever else speaks meanwhile
-	} else {
+	case isTerminal(a.stdin):
+		c.lines = &plainLines{in: lineReader(a.stdin), ctx: ctx, out: a.stdout}
+	default:
 		c.lines = &plainLines{in: lineReader(a.stdin), ctx: ctx}
-		if isTerminal(a.stdin) {
-			c.lines.(*plainLines).out = a.stdout
-		} else {
-			c.teller.live = false
-		}
 	}
-	defer c.lines.Close()
-	defer c.teller.Close()
-	w.options.Tell = c.teller.Tell
-	if isTerminal(a.stdin) {
-		w.options.Confirm, w.options.Decide = c.confirm, c.decide
-	}
-	if w.yes {
-		w.options.Confirm = agree
-	}
-	return c.talk(ctx)
+	return nil
 }
 
 // talk takes messages until there are no more.
@@ -133,7 +150,7 @@ func (c *chat) talk(ctx context.Context) error {
 		if !isTerminal(c.app.stdin) || errors.Is(err, errEnded) {
 			return err
 		}
-		fmt.Fprintf(c.out, "%v\n", err)
+		fmt.Fprintln(c.out, story.Block(err.Error()))
 	}
 	return agent.ErrInterrupted
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -11,6 +12,8 @@ import (
 	"sync"
 
 	"golang.org/x/term"
+
+	"spillway/host/agent"
 )
 
 const (
@@ -30,7 +33,9 @@ type editor struct {
 	past  *history
 }
 
-func openEditor(path string) (*editor, error) {
+// openEditor makes the terminal raw. A line that is being typed when ctx ends is
+// given up.
+func openEditor(ctx context.Context, path string) (*editor, error) {
 	past, err := openHistory(path)
 	if err != nil {
 		return nil, err
@@ -48,6 +53,7 @@ func openEditor(path string) (*editor, error) {
 	e.Terminal.History = past
 	e.resize()
 	e.SetBracketedPasteMode(true)
+	context.AfterFunc(ctx, func() { e.keys.take(nil, agent.ErrInterrupted) })
 	return e, nil
 }
 
@@ -123,7 +129,9 @@ const maxAhead = 1 << 20
 
 func (k *keys) take(b []byte, err error) {
 	k.mu.Lock()
-	k.err = err
+	if err != nil {
+		k.err = err
+	}
 	interrupt := k.interrupt
 	// An Esc by itself is the key, one with something behind it begins another.
 	wanted := interrupt != nil && !k.editing && (bytes.IndexByte(b, keyCtrlC) >= 0 || len(b) == 1 && b[0] == keyEscape)

@@ -70,7 +70,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return 0
 	}
 	if _, quiet := errors.AsType[quietError](err); !quiet {
-		fmt.Fprintf(stderr, "spillway: %v\n", err)
+		fmt.Fprintf(stderr, "spillway: %s\n", story.Block(err.Error())) // a vendor's words may be in it
 	}
 	return exitCode(err)
 }

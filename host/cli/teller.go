@@ -139,7 +139,7 @@ func (t *teller) accepted() {
 	switch {
 	case text == "":
 	case t.calls:
-		t.note(0, strings.TrimSpace(text))
+		t.note(0, story.Block(strings.TrimSpace(text)))
 	default:
 		t.write(text)
 		t.endLine()
