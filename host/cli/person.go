@@ -81,7 +81,7 @@ func (p *person) choose(ctx context.Context, question, letters string) (byte, er
 }
 
 func (p *person) confirm(ctx context.Context, q agent.Question) (agent.Consent, error) {
-	fmt.Fprintf(p.out, "%s\n", story.Line(q.What, maxQuestion))
+	fmt.Fprintf(p.out, "%s\n", story.Asked(q.What, maxQuestion))
 	letter, err := p.choose(ctx, "  allow it? [y]es, [n]o, [a]lways "+q.Call.Tool+" in this session: ", "yna")
 	switch {
 	case ctx.Err() != nil:
@@ -96,12 +96,12 @@ func (p *person) confirm(ctx context.Context, q agent.Question) (agent.Consent, 
 	return agent.Refused, nil
 }
 
-// maxQuestion bounds what a person is asked about, in columns: who agrees must
-// have seen it whole.
-const maxQuestion = 4000
+// maxQuestion bounds what a person is asked about, in columns. Who agrees must have
+// seen it whole: tools shorten their questions themselves, and say by how much.
+const maxQuestion = 64_000
 
 func (p *person) decide(ctx context.Context, u agent.Unknown) (agent.Decision, error) {
-	fmt.Fprintf(p.out, "It is not known whether this happened: %s\n  %s\n", u.Entry.Tool, story.Line(string(u.Entry.Input), maxQuestion))
+	fmt.Fprintf(p.out, "It is not known whether this happened: %s\n  %s\n", u.Entry.Tool, story.Asked(string(u.Entry.Input), maxQuestion))
 	if u.Entry.Note != "" {
 		fmt.Fprintf(p.out, "  why: %s\n", story.Line(u.Entry.Note, maxQuestion))
 	}

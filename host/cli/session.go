@@ -114,16 +114,21 @@ func (a *app) sessionShowCommand() *cobra.Command {
 			if a.asJSON {
 				return a.printJSON(entries)
 			}
-			text := session.Markdown(args[0], entries)
-			if isTerminal(a.stdout) {
-				text = story.Block(text)
-			}
-			_, err = fmt.Fprint(a.stdout, text)
-			return err
+			return a.printMarkdown(args[0], entries)
 		},
 	}
 	a.jsonFlag(c, "its entries")
 	return c
+}
+
+// printMarkdown prints a session, of which nothing drives a terminal.
+func (a *app) printMarkdown(id string, entries []session.Entry) error {
+	text := session.Markdown(id, entries)
+	if isTerminal(a.stdout) {
+		text = story.Block(text)
+	}
+	_, err := fmt.Fprint(a.stdout, text)
+	return err
 }
 
 func (a *app) sessionExportCommand() *cobra.Command {
@@ -139,8 +144,7 @@ func (a *app) sessionExportCommand() *cobra.Command {
 			}
 			switch format {
 			case "markdown":
-				_, err = fmt.Fprint(a.stdout, session.Markdown(args[0], entries))
-				return err
+				return a.printMarkdown(args[0], entries)
 			case "jsonl":
 				enc := json.NewEncoder(a.stdout)
 				for _, e := range entries {

@@ -103,5 +103,11 @@ func Block(s string) string {
 	}, s)
 }
 
-// Line is a stranger's text on one harmless line of at most n columns.
+// Line is a stranger's text on one harmless line of at most n columns, without what
+// looks like a key.
 func Line(s string, n int) string { return clip(message(s), n) }
+
+// Asked is a stranger's text as Line shows it, but with all that stands in it: what
+// looks like a key may be the part of a command that does harm, and who agrees to it
+// must have seen it.
+func Asked(s string, n int) string { return clip(strings.Join(strings.Fields(safe(s)), " "), n) }

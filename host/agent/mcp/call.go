@@ -19,7 +19,7 @@ const (
 	// maxReason bounds a stranger's text in an error or a log entry.
 	maxReason = 300
 	// maxArguments bounds them in the question to a person.
-	maxArguments = 200
+	maxArguments = 4 << 10
 )
 
 // remote is a tool of a server. It outlives connections, and lists that lack it.
@@ -38,7 +38,18 @@ func (r *remote) Spec() tool.Spec { return r.spec }
 
 // Confirm implements tool.Confirmer.
 func (r *remote) Confirm(input json.RawMessage) (what string, ask bool) {
-	return fmt.Sprintf("%s: %s %s", r.server.id, short(clean(r.name, false), maxName), short(clean(string(input), false), maxArguments)), r.ask
+	return fmt.Sprintf("%s: %s %s", r.server.id, short(clean(r.name, false), maxName), asked(input)), r.ask
+}
+
+// asked are the arguments of a call as a person sees them: how much is not shown
+// is told, since the harm may stand there.
+func asked(input json.RawMessage) string {
+	text := clean(string(input), false)
+	if len(text) <= maxArguments {
+		return text
+	}
+	shown := prefix(text, maxArguments)
+	return fmt.Sprintf("%s […%d more bytes]", shown, len(text)-len(shown))
 }
 
 // Run implements tool.Tool.

@@ -101,8 +101,8 @@ func TestConfirm(t *testing.T) {
 		}
 	}
 	r := &remote{server: testServer(config{}), name: "write\x1b[2J"}
-	what, _ := r.Confirm(json.RawMessage("{\"a\":\n\"\u202e" + strings.Repeat("é", 200) + `"}`))
-	if want := `box: write[2J {"a": "` + strings.Repeat("é", 95) + "…"; what != want {
+	what, _ := r.Confirm(json.RawMessage("{\"a\":\n\"\u202e" + strings.Repeat("é", 4096) + `"}`))
+	if want := `box: write[2J {"a": "` + strings.Repeat("é", 2044) + " […4106 more bytes]"; what != want {
 		t.Errorf("got %q, want %q", what, want)
 	}
 }
