@@ -21,6 +21,11 @@ var seen = [...]string{
 	"LANG", "LANGUAGE", "LC_ALL", "LC_COLLATE", "LC_CTYPE", "LC_MESSAGES", "LC_NUMERIC", "LC_TIME",
 }
 
+// noBareRepository has git pass over folders that merely look like a repository: files
+// of a working folder, which nobody is asked about, would else be a configuration by
+// which a harmless command of git runs another.
+var noBareRepository = [...]string{"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.bareRepository", "GIT_CONFIG_VALUE_0=explicit"}
+
 // Shell is the tool of a tools-shell row. Lookup reads the environment as
 // os.LookupEnv does.
 func Shell(config json.RawMessage, folder string, lookup func(string) (string, bool)) ([]tool.Tool, error) {
@@ -41,7 +46,7 @@ func Shell(config json.RawMessage, folder string, lookup func(string) (string, b
 	s := &shell{
 		folder: p.real, confirm: c.Confirm, allow: c.Allow, maxOutput: c.MaxOutput,
 		timeout: time.Duration(c.TimeoutMs) * time.Millisecond,
-		env:     []string{"PWD=" + p.real},
+		env:     append([]string{"PWD=" + p.real}, noBareRepository[:]...),
 	}
 	for _, name := range slices.Concat(seen[:], c.Env) {
 		if value, ok := lookup(name); ok {

@@ -292,3 +292,17 @@ func FuzzListed(f *testing.F) {
 		}
 	})
 }
+
+// TestShellBareRepository: files that look like a repository of git make no command
+// run.
+func TestShellBareRepository(t *testing.T) {
+	folder := t.TempDir()
+	put(t, folder, map[string]string{
+		"HEAD": "ref: refs/heads/main\n", "objects/x": "", "refs/x": "",
+		"config": "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = .\n\tfsmonitor = \"touch ran; false\"\n",
+	})
+	call(t, sh(t, folder, ""), in{"command": "git status"})
+	if _, err := os.Stat(filepath.Join(folder, "ran")); err == nil {
+		t.Error("the command of a file ran")
+	}
+}
