@@ -67,7 +67,7 @@ func (t *editFile) Run(ctx context.Context, c tool.Call) (tool.Result, error) {
 	if !isText(data) {
 		return tool.Failed("%s is no text", name), nil
 	}
-	after, lines, err := edit(string(data), in.Old, in.New, in.All)
+	after, lines, err := edit(string(data), in.Old, in.New, in.All, t.maxBytes)
 	if err != nil {
 		return tool.Failed("%s: %v", name, err), nil
 	}
@@ -78,8 +78,9 @@ func (t *editFile) Run(ctx context.Context, c tool.Call) (tool.Result, error) {
 }
 
 // edit replaces old by new in text, once or everywhere, and tells the lines where.
-// Where lines end with \r\n, old and new may be written without the \r.
-func edit(text, old, new string, all bool) (after string, lines []int, err error) {
+// Where lines end with \r\n, old and new may be written without the \r. What would be
+// longer than most is not made: many small texts can become large ones.
+func edit(text, old, new string, all bool, most int64) (after string, lines []int, err error) {
 	switch {
 	case old == "":
 		return "", nil, errors.New("old_text is empty; write_file writes a whole file")
@@ -95,6 +96,9 @@ func edit(text, old, new string, all bool) (after string, lines []int, err error
 		return "", nil, fmt.Errorf("old_text does not stand there%s", almost(text, old))
 	case len(lines) > 1 && !all:
 		return "", nil, fmt.Errorf("old_text stands there %d times, in %s; give more of what is around it, or set replace_all", len(lines), lineList(lines))
+	}
+	if size := int64(len(text)) + int64(len(lines))*int64(len(new)-len(old)); size > most {
+		return "", nil, fmt.Errorf("it would have %d bytes, more than the %d that may be written to a file", size, most)
 	}
 	return strings.ReplaceAll(text, old, new), lines, nil
 }

@@ -147,7 +147,7 @@ func (f *fetch) get(ctx context.Context, u *url.URL) (tool.Result, error) {
 	if !text {
 		return tool.Failed("%s is no text but %s", answer.Request.URL, kind), nil
 	}
-	page, err := pageText(answer, kind, data)
+	page, err := pageText(answer, kind, data, int(f.maxBytes))
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -181,8 +181,8 @@ func readable(answer *http.Response, data []byte) (kind string, text bool) {
 	return kind, false
 }
 
-// pageText is the text of an answer in UTF-8; of HTML what can be read.
-func pageText(answer *http.Response, kind string, data []byte) (string, error) {
+// pageText is the text of an answer in UTF-8; of HTML what can be read, about most bytes.
+func pageText(answer *http.Response, kind string, data []byte, most int) (string, error) {
 	if len(data) == 0 {
 		return "[the page is empty]\n", nil
 	}
@@ -197,7 +197,7 @@ func pageText(answer *http.Response, kind string, data []byte) (string, error) {
 		data = decoded
 	}
 	if kind == "text/html" || kind == "application/xhtml+xml" {
-		return htmlText(bytes.NewReader(data), answer.Request.URL)
+		return htmlText(bytes.NewReader(data), answer.Request.URL, most)
 	}
 	return strings.ToValidUTF8(string(data), "\uFFFD"), nil
 }

@@ -202,10 +202,20 @@ func TestHTMLText(t *testing.T) {
 		"entities":   {"a&nbsp;b &lt;c&gt; &#x4e2d;", "a b <c> 中\n"},
 		"unclosed":   {"<p>a<div>b</p></div></pre></a>c<a href='/d'>e", "a\nb\n\nc [e\n"},
 	} {
-		got, err := htmlText(strings.NewReader(c.page), base)
+		got, err := htmlText(strings.NewReader(c.page), base, 1<<20)
 		if diff := cmp.Diff(c.want, got); diff != "" || err != nil {
 			t.Errorf("%s: %v\n%s", name, err, diff)
 		}
+	}
+}
+
+// TestHTMLGrows: each of a page's short links stands for a long address.
+func TestHTMLGrows(t *testing.T) {
+	base := &url.URL{Scheme: "https", Host: "e.x", Path: "/" + strings.Repeat("a", 4000) + "/"}
+	const most = 100_000
+	got, err := htmlText(strings.NewReader(strings.Repeat("<a href=b>c</a>", 10_000)), base, most)
+	if err != nil || len(got) > most+2*maxURL || !strings.HasSuffix(got, "[the text of the page goes on]\n") {
+		t.Errorf("%d bytes, %v", len(got), err)
 	}
 }
 
@@ -216,7 +226,7 @@ func FuzzHTML(f *testing.F) {
 	}
 	base := &url.URL{Scheme: "https", Host: "e.x"}
 	f.Fuzz(func(t *testing.T, page string) {
-		got, err := htmlText(strings.NewReader(page), base)
+		got, err := htmlText(strings.NewReader(page), base, 1<<20)
 		if err != nil || len(got) > 40+8*len(page) || got == "" {
 			t.Errorf("%q: %d bytes, %v", page, len(got), err)
 		}

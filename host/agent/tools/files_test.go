@@ -163,11 +163,12 @@ func TestEdit(t *testing.T) {
 		"CRLF, as it is":  {text: "a\r\nb\r\n", old: "a\r\n", new: "", want: "b\r\n"},
 		"overlapping":     {text: "aaa", old: "aa", new: "b", want: "ba"},
 		"special signs":   {text: "$1 \\n %s", old: "$1 \\n", new: "%d $0", want: "%d $0 %s"},
+		"grows":           {text: strings.Repeat("a", 500), old: "a", new: strings.Repeat("b", 1<<20), all: true, err: "it would have 524288000 bytes, more than the 1000 that may be written to a file"},
 		"not normalised":  {text: "e\u0301", old: "é", new: "e", err: "old_text does not stand there; read_file shows what does"},
 		"many, cut short": {text: strings.Repeat("a\n", 30), old: "a", new: "b", err: "old_text stands there 30 times, in lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, …; give more of what is around it, or set replace_all"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, _, err := edit(c.text, c.old, c.new, c.all)
+			got, _, err := edit(c.text, c.old, c.new, c.all, 1000)
 			if got != c.want || fmt.Sprint(err) != errText(c.err) {
 				t.Errorf("got %q, %v; want %q, %s", got, err, c.want, errText(c.err))
 			}
@@ -191,7 +192,7 @@ func FuzzEdit(f *testing.F) {
 		f.Add(seed[0], seed[1], seed[2], true)
 	}
 	f.Fuzz(func(t *testing.T, text, old, new string, all bool) {
-		after, lines, err := edit(text, old, new, all)
+		after, lines, err := edit(text, old, new, all, 1<<30)
 		if err != nil {
 			if after != "" {
 				t.Error("an error, and a text")

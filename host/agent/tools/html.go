@@ -16,12 +16,16 @@ const maxTag = 1 << 20
 
 // htmlText is what one can read of a page: its texts, with marks for headings, list
 // items and links. It reads the page from front to back and trusts none of its
-// nesting.
-func htmlText(r io.Reader, base *url.URL) (string, error) {
+// nesting. After most bytes it stops: a short link can stand for a long address, so a
+// page may have more text than it has bytes.
+func htmlText(r io.Reader, base *url.URL, most int) (string, error) {
 	z := html.NewTokenizer(r)
 	z.SetMaxBuf(maxTag)
 	p := &reader{base: base}
 	for {
+		if p.b.Len() > most {
+			return p.text() + "[the text of the page goes on]\n", nil
+		}
 		kind := z.Next()
 		if kind == html.ErrorToken {
 			if err := z.Err(); err != io.EOF && err != html.ErrBufferExceeded {
@@ -138,7 +142,9 @@ func (p *reader) address(t html.Token) string {
 		}
 		u, err := p.base.Parse(strings.TrimSpace(attr.Val))
 		if err == nil && (u.Scheme == "http" || u.Scheme == "https") {
-			return u.String()
+			if to := u.String(); len(to) <= maxURL {
+				return to
+			}
 		}
 	}
 	return ""

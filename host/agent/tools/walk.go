@@ -14,6 +14,7 @@ import (
 const (
 	maxVisited = 200_000   // entries that a walk looks at
 	maxIgnore  = 256 << 10 // bytes of .gitignore
+	maxIgnores = 2000      // patterns of it, each of which is tried with each entry
 )
 
 // ignores are the patterns of the folder's own .gitignore; those of folders below it
@@ -31,7 +32,7 @@ func readIgnores(root *os.Root) (all ignores) {
 	}
 	defer f.Close()
 	lines := bufio.NewScanner(io.LimitReader(f, maxIgnore))
-	for lines.Scan() {
+	for len(all) < maxIgnores && lines.Scan() {
 		pattern := strings.TrimRight(lines.Text(), " \r")
 		if pattern == "" || pattern[0] == '#' {
 			continue
