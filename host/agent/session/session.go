@@ -105,6 +105,9 @@ func parse(data []byte) (entries []Entry, sound int, err error) {
 			}
 			return nil, 0, fmt.Errorf("line %d: %w", n, err)
 		}
+		if e.Kind == KindSummary && (e.Covers < 1 || e.Covers >= n) {
+			return nil, 0, fmt.Errorf("line %d: sums up %d entries, and %d stand before it", n, e.Covers, n-1)
+		}
 		if n == 1 && (e.Kind != KindSession || e.Version != version) {
 			return nil, 0, fmt.Errorf("line 1: kind %q version %d, want a session of version %d", e.Kind, e.Version, version)
 		}

@@ -212,3 +212,20 @@ func FuzzParse(f *testing.F) {
 		Markdown("s", entries)
 	})
 }
+
+const head = `{"kind":"session","at":"2026-01-02T03:04:05Z","version":1,"folder":"/w"}` + "\n"
+
+// What a file says of itself is not believed where it would lead out of it.
+func TestParseRefuses(t *testing.T) {
+	for _, tt := range []struct{ name, data, want string }{
+		{"no head", `{"kind":"user"}` + "\n", "line 1: kind"},
+		{"before the beginning", head + `{"kind":"summary","covers":-1}` + "\n", "line 2: sums up -1"},
+		{"itself", head + `{"kind":"summary","covers":2}` + "\n", "line 2: sums up 2"},
+		{"nothing", head + `{"kind":"summary"}` + "\n", "line 2: sums up 0"},
+		{"damage", head + "{\n" + `{"kind":"user"}` + "\n", "line 2: unexpected end"},
+	} {
+		if _, _, err := parse([]byte(tt.data)); err == nil || !strings.HasPrefix(err.Error(), tt.want) {
+			t.Errorf("%s: got %v, want %s", tt.name, err, tt.want)
+		}
+	}
+}
