@@ -18,59 +18,83 @@ const (
 	maxPages       = 64
 	maxServersName = 256 // bytes of a tool's name at the server
 	maxDescription = 4 << 10
+	maxOffered     = 1 << 20 // bytes of all tools; each request to a model has them
 )
 
 // list asks a server for its tools. One that cannot be offered to a model is
 // left out; the log says why.
 func (s *Server) list(ctx context.Context, conn *mcpsdk.ClientSession) ([]tool.Tool, error) {
-	var all []*mcpsdk.Tool
+	o := s.newOffer()
+	listed := 0
 	cursor := ""
 	for page := 1; ; page++ {
 		res, err := conn.ListTools(ctx, &mcpsdk.ListToolsParams{Cursor: cursor})
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, res.Tools...)
-		if cursor = res.NextCursor; cursor == "" {
-			break
+		if listed += len(res.Tools); listed > maxTools {
+			return nil, fmt.Errorf("more than %d tools", maxTools)
 		}
-		if page == maxPages || len(all) > maxTools {
-			return nil, fmt.Errorf("more than %d tools or %d pages of them", maxTools, maxPages)
+		o.add(res.Tools)
+		if cursor = res.NextCursor; cursor == "" {
+			return o.done(), nil
+		}
+		if page == maxPages {
+			return nil, fmt.Errorf("more than %d pages of tools", maxPages)
 		}
 	}
-	return s.offer(all), nil
 }
 
-// offer makes the agent's tools of a server's.
-func (s *Server) offer(listed []*mcpsdk.Tool) []tool.Tool {
-	unseen := maps.Clone(s.config.Tools)
-	taken := map[string]bool{}
-	var offered []tool.Tool
+// offer makes the agent's tools of a server's, page by page: what a page has
+// besides need not be kept until the last has come.
+type offer struct {
+	*Server
+	unseen  map[string]known
+	taken   map[string]bool
+	offered []tool.Tool
+	size    int // bytes of these that each request to a model has
+}
+
+func (s *Server) newOffer() *offer {
+	return &offer{Server: s, unseen: maps.Clone(s.config.Tools), taken: map[string]bool{}}
+}
+
+func (o *offer) add(listed []*mcpsdk.Tool) {
 	for _, l := range listed {
 		if l == nil {
 			continue
 		}
-		k := s.config.Tools[l.Name]
-		delete(unseen, l.Name)
+		k := o.config.Tools[l.Name]
+		delete(o.unseen, l.Name)
 		if k.Disabled {
 			continue
 		}
-		t, err := s.newRemote(l, k)
-		if err == nil && taken[t.spec.Name] {
+		t, err := o.newRemote(l, k)
+		if err == nil && o.taken[t.spec.Name] {
 			err = errors.New("its name is taken by a tool before it")
 		}
+		if err == nil && o.size+t.size() > maxOffered {
+			err = fmt.Errorf("it and those before it have more than %d bytes", maxOffered)
+		}
 		if err != nil {
-			s.log.Warn("tool of an mcp server left out", "tool", s.line(l.Name, maxServersName), "reason", s.line(err.Error(), maxReason))
+			o.log.Warn("tool of an mcp server left out", "tool", o.line(l.Name, maxServersName), "reason", o.line(err.Error(), maxReason))
 			continue
 		}
-		taken[t.spec.Name] = true
-		offered = append(offered, t)
+		o.taken[t.spec.Name] = true
+		o.offered = append(o.offered, t)
+		o.size += t.size()
 	}
-	for _, name := range slices.Sorted(maps.Keys(unseen)) {
-		s.log.Warn("profile knows a tool that the mcp server does not have", "tool", name)
-	}
-	return offered
 }
+
+func (o *offer) done() []tool.Tool {
+	for _, name := range slices.Sorted(maps.Keys(o.unseen)) {
+		o.log.Warn("profile knows a tool that the mcp server does not have", "tool", name)
+	}
+	return o.offered
+}
+
+// size is how much of a request to a model the tool is, in bytes.
+func (r *remote) size() int { return len(r.spec.Name) + len(r.spec.Description) + len(r.spec.Schema) }
 
 func (s *Server) newRemote(l *mcpsdk.Tool, k known) (*remote, error) {
 	if l.Name == "" || len(l.Name) > maxServersName {

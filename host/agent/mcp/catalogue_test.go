@@ -1,8 +1,10 @@
 package mcp
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"regexp"
 	"strings"
@@ -13,6 +15,7 @@ import (
 	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"spillway/host/agent/tool"
+	"spillway/host/profile"
 	"spillway/sdk"
 )
 
@@ -66,7 +69,8 @@ func TestOffer(t *testing.T) {
 		Ask    bool
 	}
 	var got []offered
-	for _, one := range s.offer([]*mcpsdk.Tool{
+	o := s.newOffer()
+	o.add([]*mcpsdk.Tool{
 		{Name: "plain", InputSchema: object},
 		{Name: "reads", InputSchema: object, Annotations: &mcpsdk.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true}},
 		{Name: "puts", InputSchema: object, Annotations: &mcpsdk.ToolAnnotations{IdempotentHint: true, DestructiveHint: &yes}},
@@ -77,7 +81,8 @@ func TestOffer(t *testing.T) {
 		{Name: "", InputSchema: object},
 		{Name: strings.Repeat("x", 300), InputSchema: object},
 		{Name: "bad", InputSchema: "object"},
-	}) {
+	})
+	for _, one := range o.done() {
 		_, ask := one.(tool.Confirmer).Confirm(json.RawMessage(`{}`))
 		got = append(got, offered{one.Spec().Name, one.Spec().Effect.String(), ask})
 	}
@@ -104,6 +109,44 @@ func TestConfirm(t *testing.T) {
 	what, _ := r.Confirm(json.RawMessage("{\"a\":\n\"\u202e" + strings.Repeat("é", 4096) + `"}`))
 	if want := `box: write[2J {"a": "` + strings.Repeat("é", 2044) + " […4106 more bytes]"; what != want {
 		t.Errorf("got %q, want %q", what, want)
+	}
+}
+
+// Each request to a model has all tools, so a server may not offer any amount of them.
+func TestOfferTooMuch(t *testing.T) {
+	o := testServer(config{}).newOffer()
+	for i := range 100 {
+		o.add([]*mcpsdk.Tool{{
+			Name:        fmt.Sprintf("t%d", i),
+			InputSchema: map[string]any{"type": "object", "description": strings.Repeat("x", 60<<10)},
+		}})
+	}
+	if got := len(o.done()); got != maxOffered/(60<<10) {
+		t.Errorf("%d tools are offered", got)
+	}
+}
+
+func TestLineHidesSecrets(t *testing.T) {
+	short, long, bearer := profile.Secret("abcdefgh"), profile.Secret("abcdefgh-and-more"), profile.Secret("Bearer 0123456789abcdef")
+	s := testServer(config{
+		Env:     map[string]*profile.Secret{"A": &short, "B": &long, "C": nil},
+		Headers: map[string]*profile.Secret{"Authorization": &bearer},
+	})
+	for _, tt := range []struct{ name, in string }{
+		{"beginning of another", "no abcdefgh-and-more"},
+		{"with what is not seen", "no abcd\x00efgh"},
+		{"turned around", "no abcd\u202eefgh"},
+		{"of a header", "no 0123456789\u200babcdef"},
+	} {
+		if got, want := s.line(tt.in, 100), "no [redacted]"; got != want {
+			t.Errorf("%s: got %q, want %q", tt.name, got, want)
+		}
+	}
+	var logged bytes.Buffer
+	w := &stderr{log: slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug})), clean: s.line, left: maxStderr}
+	fmt.Fprintln(w, strings.Repeat("x", maxLine-10)+" abcdefgh-and-more")
+	if strings.Contains(logged.String(), "abc") {
+		t.Errorf("logged %q", logged.String())
 	}
 }
 
@@ -202,7 +245,9 @@ func FuzzListed(f *testing.F) {
 			return
 		}
 		seen := map[string]bool{}
-		for _, one := range s.offer(listed.Tools) {
+		o := s.newOffer()
+		o.add(listed.Tools)
+		for _, one := range o.done() {
 			spec := one.Spec()
 			if !vendorName.MatchString(spec.Name) || seen[spec.Name] {
 				t.Errorf("name %q", spec.Name)

@@ -22,6 +22,7 @@ type site struct {
 	*httptest.Server
 	calls    atomic.Int32 // tools/call
 	sessions atomic.Int32 // initialize
+	lists    atomic.Int32 // how often it was asked for its tools
 	more     atomic.Bool  // it has another tool
 	call     http.HandlerFunc
 	stream   http.HandlerFunc // of GET; none if nil
@@ -72,6 +73,7 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Mcp-Session-Id", fmt.Sprint("session-", s.sessions.Add(1)))
 		reply(w, r, `{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"site","version":"1"}}`)
 	case "tools/list":
+		s.lists.Add(1)
 		tools := `{"name":"do","inputSchema":{"type":"object"}}`
 		if s.more.Load() {
 			tools += `,{"name":"more","inputSchema":{"type":"object"}}`
@@ -271,6 +273,30 @@ func TestToolsChangeOnTheNetwork(t *testing.T) {
 	close(change)
 	untilTools(s, 2)
 	mustUse(t, s, "more", `{}`)
+}
+
+// A server that says all the time that its tools changed is not asked all the time.
+func TestToolsChangeAllTheTime(t *testing.T) {
+	t.Parallel()
+	site := newSite(t, answer(textReply))
+	flood := make(chan struct{})
+	site.stream = func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		ctl := http.NewResponseController(w)
+		for range 1000 {
+			fmt.Fprint(w, "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\n\n")
+			ctl.Flush()
+		}
+		close(flood)
+		<-r.Context().Done()
+	}
+	s := open(t, row{"url": site.URL})
+	begun := time.Now()
+	<-flood
+	mustUse(t, s, "do", `{}`)
+	if n, most := int(site.lists.Load()), 3+int(time.Since(begun)/refreshPause); n > most {
+		t.Errorf("asked %d times, want at most %d", n, most)
+	}
 }
 
 func TestTimeoutOnTheNetwork(t *testing.T) {

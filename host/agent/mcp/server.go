@@ -145,9 +145,10 @@ func (s *Server) pause(ctx context.Context) error {
 }
 
 // line is a stranger's text as it may stand in an error or a log entry: one line
-// of bounded length, without secrets.
+// of bounded length, without secrets. What is not seen goes first: between the
+// letters of a secret it would hide it.
 func (s *Server) line(text string, limit int) string {
-	return short(clean(s.secrets.Replace(text), false), limit)
+	return short(s.secrets.Replace(clean(text, false)), limit)
 }
 
 // publish makes tools the present ones.

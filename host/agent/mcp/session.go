@@ -161,9 +161,24 @@ func (s *Server) watch(current *session, free func()) {
 				return
 			case <-current.changed:
 				s.refresh(current)
+				current.rest(refreshPause)
 			}
 		}
 	})
+}
+
+// refreshPause is how long the tools are left alone after they were listed: a server
+// may say all the time that they changed.
+const refreshPause = time.Second
+
+// rest waits, but not longer than the session lasts.
+func (s *session) rest(d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-s.ended:
+	}
 }
 
 // refresh lists the tools again. The old list stays if that fails.

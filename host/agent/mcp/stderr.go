@@ -7,7 +7,10 @@ import (
 )
 
 const (
-	maxLine   = 1 << 10 // of a line that is logged
+	maxLine = 1 << 10 // of a line that is logged
+	// maxHeld is how much of a line is looked at: a secret that the end of what is
+	// logged cuts must be whole to be known.
+	maxHeld   = 16 << 10
 	maxStderr = 1 << 20 // of one process; the rest is dropped
 )
 
@@ -28,7 +31,7 @@ func (w *stderr) Write(p []byte) (int, error) {
 	defer w.mu.Unlock()
 	for rest := p; len(rest) > 0; {
 		line, after, ended := bytes.Cut(rest, []byte("\n"))
-		w.part = append(w.part, line[:min(len(line), maxLine-len(w.part))]...)
+		w.part = append(w.part, line[:min(len(line), maxHeld-len(w.part))]...)
 		if rest = after; ended {
 			w.line(w.clean(string(w.part), maxLine))
 			w.part = w.part[:0]
