@@ -24,6 +24,7 @@ type lists struct {
 	Chains   []struct {
 		named
 		Routes []named `json:"routes"`
+		Budget string  `json:"budget"`
 	} `json:"chains"`
 	Budget  bounds            `json:"budget"`
 	Budgets map[string]bounds `json:"budgets"`
@@ -57,6 +58,15 @@ const (
 	maxPerVendorBatch = 12
 )
 
+// perVendor is how many attempts of one request a budget that ships with the plugin
+// has for one vendor.
+func perVendor(budget string) int {
+	if budget == "batch" {
+		return maxPerVendorBatch
+	}
+	return maxPerVendor
+}
+
 // readLists finds the routes that entries list, and how many attempts the most
 // patient of their budgets has for one vendor. What cannot be read lists nothing:
 // the check has said why.
@@ -77,6 +87,7 @@ func readLists(entries []profile.Entry) (all []listed, most int) {
 		}
 		for i, c := range l.Chains {
 			add(fmt.Sprintf("chains[%d]", i), c.named, true)
+			most = max(most, perVendor(c.Budget))
 			for j, r := range c.Routes {
 				add(fmt.Sprintf("chains[%d].routes[%d]", i, j), r, false)
 			}
@@ -85,15 +96,9 @@ func readLists(entries []profile.Entry) (all []listed, most int) {
 			add(fmt.Sprintf("priority[%d]", i), r, false)
 		}
 		for _, b := range l.Budgets {
-			most = max(most, b.MaxPerVendor)
-			if b.Like == "batch" {
-				most = max(most, maxPerVendorBatch)
-			}
+			most = max(most, b.MaxPerVendor, perVendor(b.Like))
 		}
-		most = max(most, l.Budget.MaxPerVendor)
-		if l.Budget.Like == "batch" {
-			most = max(most, maxPerVendorBatch)
-		}
+		most = max(most, l.Budget.MaxPerVendor, perVendor(l.Budget.Like))
 	}
 	return all, most
 }

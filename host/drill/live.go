@@ -151,7 +151,9 @@ func each(ctx context.Context, atOnce, n int, f func(i int)) {
 	for range min(atOnce, n) {
 		wg.Go(func() {
 			for i := range next {
-				f(i)
+				if ctx.Err() == nil {
+					f(i)
+				}
 			}
 		})
 	}

@@ -119,6 +119,10 @@ func (s *surveyed) heads(st *stage) (heads []head) {
 			add("", host.Alias{Route: s.resolve(l.route)}, nil)
 		}
 	}
+	if model := st.Graph().Agent().Model; model != "" {
+		to, err := st.Resolve(model, nil)
+		add("", to, err)
+	}
 	for _, name := range st.Graph().Aliases() {
 		to, err := st.Resolve(name, nil)
 		add(name, to, err)

@@ -87,7 +87,7 @@ func (s *surveyed) run(ctx context.Context, p play) Verdict {
 		return v
 	}
 	h := st.ask(ctx, p.line.to)
-	j := judge{play: p, heard: h, stage: st, dead: s.dead, most: s.most, faster: s.options.Faster, verdict: v}
+	j := judge{play: p, heard: h, stage: st, dead: s.dead, most: max(s.most, perVendor(p.line.to.Wants.Budget)), faster: s.options.Faster, verdict: v}
 	return j.judge()
 }
 
