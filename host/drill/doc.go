@@ -15,9 +15,14 @@
 // whatever happens, a route that names nobody or that nobody may choose, is Broken
 // and counts as failed.
 //
-// Nothing leaves this machine: see [spillway/host.Rehearsal]. Plugins other than
+// In a rehearsal nothing leaves this machine: see [spillway/host.Rehearsal]. Plugins other than
 // failover run too, and what they send is their own business.
 //
 // Limits on silence, and waits, are cut by Options.Faster and by nothing else, so
 // that what takes a minute in earnest is seen in seconds.
+//
+// [Live] and [Eval] ask the real vendors, with the profile's providers and nothing
+// else of it: whether each route would serve at all, and how well it does the tasks of
+// a file. What Eval finds is kept where the failover plugin reads it
+// ([spillway/sdk.Measurement]); prompts and answers are not kept.
 package drill
