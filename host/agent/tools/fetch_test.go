@@ -120,22 +120,38 @@ func TestFetch(t *testing.T) {
 	}
 }
 
-// TestFetchNames: a name that stands for this machine is refused although it is
-// listed, unless it is localhost.
-func TestFetchNames(t *testing.T) {
+// TestFetchLocalhost: the machine itself is asked if the list names it.
+func TestFetchLocalhost(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "here") }))
 	defer s.Close()
 	port := s.URL[strings.LastIndex(s.URL, ":"):]
 	if got, failed := call(t, fetchOf(t, "", "localhost"+port), in{"url": "http://LOCALHOST" + port + "/"}); failed || got != "here" {
-		t.Errorf("localhost: %q", got)
+		t.Errorf("got %q", got)
 	}
-	// Resolvers answer names below localhost with this machine, or not at all.
-	if got, failed := call(t, fetchOf(t, "", "*.localhost"+port), in{"url": "http://x.localhost" + port + "/"}); !failed {
-		t.Errorf("a name for this machine: %q", got)
-	}
-	for _, u := range []string{"http://127.1" + port, "http://2130706433" + port, "http://0x7f000001" + port, "http://0177.0.0.1" + port} {
-		if got, failed := call(t, fetchOf(t, "", strings.TrimPrefix(u, "http://")), in{"url": u}); !failed {
-			t.Errorf("%s, an address in disguise: %q", u, got)
+}
+
+// TestStandsFor: a listed name leads to this machine or network only if it is
+// localhost, whatever a resolver makes of it.
+func TestStandsFor(t *testing.T) {
+	for _, c := range []struct {
+		name, address string
+		want          bool
+	}{
+		{"example.com", "1.1.1.1", true},
+		{"example.com", "127.0.0.1", false},
+		{"example.com", "::ffff:127.0.0.1", false},
+		{"example.com", "192.168.0.1", false},
+		{"x.localhost", "127.0.0.1", false},
+		{"127.1", "127.0.0.1", false}, // an address in disguise
+		{"2130706433", "127.0.0.1", false},
+		{"localhost", "127.0.0.1", true},
+		{"LocalHost.", "::1", true},
+		{"localhost", "::ffff:127.0.0.1", true},
+		{"localhost", "1.1.1.1", false},
+		{"localhost", "192.168.0.1", false},
+	} {
+		if got := standsFor(c.name, netip.MustParseAddr(c.address)); got != c.want {
+			t.Errorf("%s, %s: %v", c.name, c.address, got)
 		}
 	}
 }

@@ -89,18 +89,26 @@ func dialPublic(ctx context.Context, network, address string) (net.Conn, error) 
 	}
 	var failed []error
 	for _, ip := range found {
-		ip = ip.Unmap()
-		if local := plainHost(name) == localhost; local != ip.IsLoopback() || !local && !public(ip) {
-			failed = append(failed, fmt.Errorf("%s stands for %s, which is not a public address", name, ip))
+		if !standsFor(name, ip) {
+			failed = append(failed, fmt.Errorf("%s stands for %s, where it must not lead", name, ip))
 			continue
 		}
-		c, err := d.DialContext(ctx, network, net.JoinHostPort(ip.String(), port))
+		c, err := d.DialContext(ctx, network, net.JoinHostPort(ip.Unmap().String(), port))
 		if err == nil {
 			return c, nil
 		}
 		failed = append(failed, err)
 	}
 	return nil, errors.Join(failed...)
+}
+
+// standsFor reports whether a name may stand for an address.
+func standsFor(name string, ip netip.Addr) bool {
+	ip = ip.Unmap()
+	if plainHost(name) == localhost {
+		return ip.IsLoopback()
+	}
+	return public(ip)
 }
 
 // reserved are addresses for special uses, from the registries of IANA (RFC 6890 and
