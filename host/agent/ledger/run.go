@@ -87,8 +87,9 @@ func (l *Ledger) begin(ctx context.Context, e Entry) (Entry, error) {
 			return e, err
 		}
 	}
-	err := l.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		was, err := readOne(ctx, tx, e.Key)
+	var was Entry
+	err := l.change(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+		was, err = readOne(ctx, tx, e.Key)
 		switch {
 		case errors.Is(err, ErrNotFound):
 			was = e
@@ -104,10 +105,12 @@ func (l *Ledger) begin(ctx context.Context, e Entry) (Entry, error) {
 			was.Ended, was.Note = time.Time{}, ""
 			was.Runs++
 		}
-		e = was
-		return write(ctx, tx, put, e)
+		return write(ctx, tx, put, was)
 	})
-	return e, err
+	if err != nil { // then nothing has changed
+		return e, err
+	}
+	return was, nil
 }
 
 const lostNote = "whoever ran it ended before its outcome was recorded"
