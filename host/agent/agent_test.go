@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -280,6 +282,37 @@ func TestWithdrawnForGood(t *testing.T) {
 	err := d.send(t, "go")
 	if f, ok := errors.AsType[*agent.FailedError](err); !ok || !f.Begun {
 		t.Errorf("got %v", err)
+	}
+}
+
+// endless is an answer whose vendor never ends it.
+type endless []sdk.Event
+
+func (endless) Close() error { return nil }
+
+func (all endless) Events() iter.Seq2[sdk.Event, error] {
+	return func(yield func(sdk.Event, error) bool) {
+		for i := 0; yield(all[i%len(all)], nil); i++ {
+		}
+	}
+}
+
+// An answer that does not end is given up before it has taken all memory.
+func TestEndless(t *testing.T) {
+	for name, e := range map[string]endless{
+		"text": {{Kind: sdk.KindTextDelta, Text: strings.Repeat("x", 1<<20)}},
+		"calls": {
+			{Kind: sdk.KindBlockStart, Block: sdk.BlockToolCall, Name: "note", ID: "c"},
+			{Kind: sdk.KindBlockEnd},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t, slices.Repeat([]answer{func(context.Context, *sdk.Prompt) sdk.Stream { return e }}, 5)...)
+			err := d.send(t, "go")
+			if failed, ok := errors.AsType[*agent.FailedError](err); !ok || failed.Failure.Code != sdk.CodeServer {
+				t.Errorf("got %v", err)
+			}
+		})
 	}
 }
 

@@ -141,6 +141,11 @@ func (a *Agent) call(ctx context.Context, p *sdk.Prompt, shown bool) (answered, 
 			f = e.Failure
 		}
 		c.take(e)
+		if c.full() {
+			f = sdk.NewFailure(sdk.CodeServer, "agent.answer", "the answer does not end: it was given up")
+			c.drop()
+			break
+		}
 		if shown {
 			a.tell(Event{Kind: EventAnswer, Answer: &e, Request: call.ID})
 		}

@@ -20,15 +20,29 @@ type answered struct {
 	begun   bool // something of it was shown
 }
 
+// Bounds of an answer, which a vendor might never end. No model's is near them.
+const (
+	maxAnswer = 16 << 20 // bytes
+	maxParts  = 1024
+)
+
 // collector puts an answer's events together. Blocks do not overlap.
 type collector struct {
 	answered
+	size int             // bytes so far
 	text strings.Builder // of the block that is open
 	open *sdk.Part
 	ids  map[string]bool
 }
 
+// full reports whether more has come than any answer has.
+func (c *collector) full() bool { return c.size > maxAnswer || len(c.parts) > maxParts }
+
+// drop forgets what has come: there is too much of it to be kept.
+func (c *collector) drop() { c.parts, c.open, c.invalid = nil, nil, nil }
+
 func (c *collector) take(e sdk.Event) {
+	c.size += len(e.Text) + len(e.ID) + len(e.Name) + len(e.Signature)
 	c.begun = c.begun || sdk.DefaultVisible.Shows(e)
 	switch e.Kind {
 	case sdk.KindBlockStart:

@@ -279,16 +279,20 @@ func TestToolsChangeOnTheNetwork(t *testing.T) {
 func TestToolsChangeAllTheTime(t *testing.T) {
 	t.Parallel()
 	site := newSite(t, answer(textReply))
-	flood := make(chan struct{})
+	flood := make(chan struct{}, 1)
 	site.stream = func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		ctl := http.NewResponseController(w)
-		for range 1000 {
+		each := time.NewTicker(2 * time.Millisecond) // time enough to list them
+		defer each.Stop()
+		for n := 1; r.Context().Err() == nil; n++ {
+			<-each.C
 			fmt.Fprint(w, "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\n\n")
 			ctl.Flush()
+			if n == 100 {
+				flood <- struct{}{}
+			}
 		}
-		close(flood)
-		<-r.Context().Done()
 	}
 	s := open(t, row{"url": site.URL})
 	begun := time.Now()
