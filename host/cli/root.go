@@ -54,6 +54,7 @@ type quietError struct{ error }
 // Main runs the command line and returns the exit code. It reads and writes the
 // given streams and the process's environment.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	keepOthersOut()
 	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, env: os.LookupEnv}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
