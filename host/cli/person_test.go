@@ -31,8 +31,7 @@ func TestQuestionHidesNothing(t *testing.T) {
 // Standard error may be a terminal when standard output is none.
 func TestNotesDriveNoTerminal(t *testing.T) {
 	var out, notes bytes.Buffer
-	a := &app{stdout: &out, stderr: &notes}
-	w := &teller{a: a}
+	w := &teller{out: &out, err: &notes}
 	for _, e := range []sdk.Event{
 		{Kind: sdk.KindTextDelta, Text: "look \x1b]0;title\x07\x1b[2J\n"},
 		{Kind: sdk.KindBlockStart, Block: sdk.BlockToolCall, Name: "shell"},
