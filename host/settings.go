@@ -114,7 +114,7 @@ func (r *Runtime) SaveSettings(ctx context.Context, id, revision string, changes
 			if err != nil {
 				return nil, err
 			}
-			return next, r.fits(form, schema, x.Config, next)
+			return next, r.fits(form, schema, x, next)
 		},
 		Accept: func(ctx context.Context) error {
 			written = true
@@ -139,8 +139,8 @@ func (r *Runtime) SaveSettings(ctx context.Context, id, revision string, changes
 }
 
 // fits checks a config before it is written.
-func (r *Runtime) fits(form *profile.Form, schema json.RawMessage, old, next *profile.Value) error {
-	secrets, err := form.CheckSecrets(old, next)
+func (r *Runtime) fits(form *profile.Form, schema json.RawMessage, x *profile.Editable, next *profile.Value) error {
+	secrets, err := form.CheckSecrets(x, next)
 	if err != nil {
 		return err
 	}

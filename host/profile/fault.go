@@ -37,8 +37,13 @@ func (f Fault) String() string {
 func Place(config *Value, faults sdk.Faults) []Fault {
 	placed := make([]Fault, len(faults))
 	for i, f := range faults {
-		if v := config.find(splitPath(f.Path)); v != nil && v.secret && f.Value != "" {
-			f.Value = redacted
+		if v := config.find(splitPath(f.Path)); v != nil && v.secret {
+			if f.Value != "" {
+				f.Value = redacted
+			}
+			if v.text != "" { // modules like to quote what they do not like
+				f.Message = strings.ReplaceAll(f.Message, v.text, redacted)
+			}
 		}
 		placed[i] = Fault{Fault: f, Pos: config.locate(splitPath(f.Path))}
 	}

@@ -170,14 +170,14 @@ func TestSecretsStayHidden(t *testing.T) {
 	if got, want := (renderer{}).flow(next), `{other: x, hooks: [{url: !env URL}, {url: v, pass: hidden-1, apiKey: !env K}]}`; got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
-	if faults, err := form.CheckSecrets(config, next); err != nil || faults != nil {
+	if faults, err := form.CheckSecrets(x, next); err != nil || faults != nil {
 		t.Errorf("got faults %v, %v, want none", faults, err)
 	}
 	next, err = form.Apply(x, []Change{{Path: "hooks[0].pass", Value: json.RawMessage(`"typed"`)}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	faults, err := form.CheckSecrets(config, next)
+	faults, err := form.CheckSecrets(x, next)
 	if err != nil || len(faults) != 1 || faults[0].Path != "hooks[0].pass" || strings.Contains(faults.Error(), "typed") {
 		t.Errorf("got faults %v, %v, want one of hooks[0].pass that does not tell", faults, err)
 	}
@@ -185,12 +185,55 @@ func TestSecretsStayHidden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if faults, err = form.CheckSecrets(config, next); err != nil || len(faults) != 1 || faults[0].Path != "hooks[0].url" {
+	if faults, err = form.CheckSecrets(x, next); err != nil || len(faults) != 1 || faults[0].Path != "hooks[0].url" {
 		t.Errorf("got faults %v, %v, want that a secret would be seen", faults, err)
 	}
 	if _, err := form.Apply(x, []Change{{Path: "hooks", Value: json.RawMessage(`[{"__kept":"hooks[9]"}]`)}}); !isFaults(err) {
 		t.Errorf("got error %v, want a fault", err)
 	}
+}
+
+// TestExpressionsStayHidden: no variable of the host is put where a module shows it.
+func TestExpressionsStayHidden(t *testing.T) {
+	form := openForm(t, `{"properties": {"label": {"x-volatile": true, "type": "string"}, "hooks": {"x-volatile": true, "type": "array", "items": {"type": "object", "properties": {
+		"url": {"type": "string"}, "pass": {"type": "string", "writeOnly": true}}}}}}`)
+	list, err := ParsePatch(Layer{Data: []byte("- id: f\n  config: {apiKey: !env KEY, label: x, hooks: [{url: u}, {url: !env URL}]}\n- id: f\n  config: {label: !env LABEL, apiKey: typed}\n")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := &Editable{Config: list.rows[0].get("config"), Inherited: list.rows[1].get("config")}
+	for _, tt := range []struct{ path, value, fault string }{
+		{"label", `{"__jsExpr":"process.env.ANTHROPIC_API_KEY"}`, "label"},
+		{"label", `{"__kept":"apiKey"}`, "label"},
+		{"label", `{"__kept":"hooks[1].url"}`, "label"},
+		{"hooks[0].url", `{"__jsExpr":"process.env.ANTHROPIC_API_KEY"}`, "hooks[0].url"},
+		{"hooks", `[{"url":{"a":{"__jsExpr":"process.env.ANTHROPIC_API_KEY"}}}]`, "hooks[0].url.a"},
+		{"label", "", ""}, // what it inherits
+		{"hooks[0]", `{"__kept":"hooks[1]"}`, ""},
+		{"hooks[0].pass", `{"__jsExpr":"process.env.PASS"}`, ""},
+		{"hooks[0].apiKey", `{"__kept":"apiKey"}`, ""},
+	} {
+		next, err := form.Apply(x, []Change{{Path: tt.path, Value: valueOf(tt.value)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		faults, err := form.CheckSecrets(x, next)
+		got := ""
+		if len(faults) > 0 {
+			got = faults[0].Path
+		}
+		if err != nil || got != tt.fault || len(faults) > 1 {
+			t.Errorf("%s = %s: got %v, %v, want a fault of %q", tt.path, tt.value, faults, err, tt.fault)
+		}
+	}
+}
+
+// valueOf is a change's value, none for "".
+func valueOf(text string) json.RawMessage {
+	if text == "" {
+		return nil
+	}
+	return json.RawMessage(text)
 }
 
 func isFaults(err error) bool {

@@ -2,8 +2,10 @@ package profile
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"spillway/sdk"
 )
@@ -86,35 +88,71 @@ func (f *Form) part(v, schema, root *Value, steps []string, secret map[string]bo
 // CheckSecrets finds what a new config does wrong with secrets: one that was written as
 // text, for a file is no place for it, and one that was moved to where it would be
 // seen. Those that the old config has may stay and move among such places.
-func (f *Form) CheckSecrets(old, next *Value) (sdk.Faults, error) {
-	before, err := f.secrets(old)
-	if err != nil {
-		return nil, err
-	}
+//
+// An expression is a secret too, for it may name any variable of the host, which holds
+// the keys of all vendors: a module that gets one in a field that is no secret shows it
+// and quotes it. So a new one stands for a secret only, and one that is there stays in
+// its field, in whichever item of a list.
+func (f *Form) CheckSecrets(x *Editable, next *Value) (sdk.Faults, error) {
 	now, err := f.secrets(next)
 	if err != nil {
 		return nil, err
 	}
-	hidden := map[string]bool{}
-	old.walk(nil, func(v *Value, steps []string) bool {
-		hidden[v.text] = hidden[v.text] || before[old.path(steps)]
-		return true
-	})
+	hidden, known := map[string]bool{}, map[string]bool{}
+	for _, old := range []*Value{x.Config, x.Inherited} { // which a field may get back
+		before, err := f.secrets(old)
+		if err != nil {
+			return nil, err
+		}
+		old.walk(nil, func(v *Value, steps []string) bool {
+			source, expression := v.source()
+			if expression {
+				known[fieldOf(steps)+source] = true
+			} else {
+				hidden[v.text] = hidden[v.text] || before[old.path(steps)]
+			}
+			return !expression
+		})
+	}
 	var faults sdk.Faults
 	next.walk(nil, func(v *Value, steps []string) bool {
 		path := next.path(steps)
-		was := old.find(steps)
-		if v.kind != kindText || now[path] == hidden[v.text] || was != nil && equal(was, v) {
-			return true
+		source, expression := v.source()
+		was := x.Config.find(steps)
+		switch {
+		case expression:
+			if !now[path] && !slices.ContainsFunc(steps, secretKey.MatchString) && !known[fieldOf(steps)+source] {
+				faults = append(faults, sdk.Fault{Path: path, Message: "what an expression stands for would be seen here", Allowed: "a value; an expression is written into the file by hand"})
+			}
+		case v.kind != kindText, now[path] == hidden[v.text], was != nil && equal(was, v):
+		case now[path]:
+			faults = append(faults, sdk.Fault{Path: path, Value: redacted, Message: "a secret is not written into a file", Allowed: "the name of an environment variable"})
+		default:
+			faults = append(faults, sdk.Fault{Path: path, Value: redacted, Message: "a secret would be seen here"})
 		}
-		fault := sdk.Fault{Path: path, Value: redacted, Message: "a secret is not written into a file", Allowed: "the name of an environment variable"}
-		if !now[path] {
-			fault.Message, fault.Allowed = "a secret would be seen here", ""
-		}
-		faults = append(faults, fault)
-		return true
+		return !expression
 	})
 	return faults, nil
+}
+
+// source is an expression's, however it is written.
+func (v *Value) source() (source string, ok bool) {
+	if x := v.get(exprKey); x != nil {
+		return x.label(), true
+	}
+	return v.text, v.kind == kindExpr
+}
+
+// fieldOf is a way without the numbers of items.
+func fieldOf(steps []string) string {
+	var b strings.Builder
+	for _, s := range steps {
+		if _, err := strconv.Atoi(s); err == nil {
+			s = ""
+		}
+		fmt.Fprintf(&b, "%q.", s)
+	}
+	return b.String()
 }
 
 // Origins tells where the form's fields have their values from: by path, the

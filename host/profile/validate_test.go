@@ -139,6 +139,16 @@ func TestValidateRefusesSchemas(t *testing.T) {
 	}
 }
 
+// What a module says of a value that came out of the environment may quote it.
+func TestPlaceTellsNoSecret(t *testing.T) {
+	config := &Value{kind: kindMap}
+	config.set(field{key: "label", value: &Value{kind: kindText, text: "sk-canary", secret: true}})
+	got := Place(config, sdk.Faults{{Path: "label", Value: "sk-canary", Message: `no provider "sk-canary"`}})[0].Fault
+	if diff := cmp.Diff(sdk.Fault{Path: "label", Value: redacted, Message: `no provider "` + redacted + `"`}, got); diff != "" {
+		t.Errorf("fault (-want +got):\n%s", diff)
+	}
+}
+
 func TestPlace(t *testing.T) {
 	composed, err := compose("- id: a\n  config:\n    priority:\n      - {provider: x}\n      - {provider: y}\n    headers: {x.y: 1}\n")
 	if err != nil {
