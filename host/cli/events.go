@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"io"
+	"strings"
 	"sync"
 
 	"spillway/host/agent"
@@ -98,9 +99,9 @@ func (w *eventWriter) answer(e sdk.Event, depth int) {
 }
 
 func textOf(parts []sdk.Part) string {
-	text := ""
+	var text strings.Builder
 	for _, p := range parts {
-		text += p.Text
+		text.WriteString(p.Text)
 	}
-	return text
+	return text.String()
 }
