@@ -36,6 +36,7 @@ var edges = map[string]map[string]string{
 	},
 	"host/agent/session": {"host/filelock": "one process has a session"},
 	"host/agent/ledger": {
+		"host/filelock":   "one process runs a call",
 		"host/agent/tool": "it runs tools, and keeps their results",
 		"host/sqlite":     "how its file is opened",
 	},
@@ -104,6 +105,7 @@ var edges = map[string]map[string]string{
 		"host/state/record":    "what the access log and the metrics tell of a request",
 		"host/telemetry":       "the names of the metrics",
 	},
+	"host/profile": {"host/filelock": "one process saves at a time"},
 	"host/llm": {
 		"host/dialect":      "a payload is in one, a raw frame has its mark",
 		"host/profile":      "a client's credential is a secret",

@@ -175,15 +175,5 @@ func (a *Agent) Text() string {
 	if c.Answer == nil {
 		return ""
 	}
-	return textOf(c.Answer.Parts)
-}
-
-func textOf(parts []sdk.Part) string {
-	text := ""
-	for _, p := range parts {
-		if p.Kind == sdk.PartText {
-			text += p.Text
-		}
-	}
-	return text
+	return session.Text(c.Answer.Parts)
 }

@@ -82,7 +82,7 @@ func (a *Agent) summarise(ctx context.Context) (shorter bool, err error) {
 			return false, fmt.Errorf("the conversation is too long, and it was not summed up: %w", err)
 		}
 		err = a.o.Session.Append(session.Entry{
-			Kind: session.KindSummary, Covers: covers, Text: textOf(got.parts), Route: got.route, Request: got.request, Usage: got.usage,
+			Kind: session.KindSummary, Covers: covers, Text: session.Text(got.parts), Route: got.route, Request: got.request, Usage: got.usage,
 		})
 		if err != nil {
 			return false, err
@@ -136,7 +136,7 @@ func transcript(messages []sdk.Message) string {
 			case sdk.PartToolCall:
 				fmt.Fprintf(&b, "[%s calls %s] %s\n\n", m.Role, p.Name, cutMiddle(string(p.Input), maxQuoted))
 			case sdk.PartToolResult:
-				fmt.Fprintf(&b, "[result of %s] %s\n\n", p.Name, cutMiddle(textOf(p.Result), maxQuoted))
+				fmt.Fprintf(&b, "[result of %s] %s\n\n", p.Name, cutMiddle(session.Text(p.Result), maxQuoted))
 			case sdk.PartImage, sdk.PartDocument:
 				fmt.Fprintf(&b, "[%s: %s]\n\n", m.Role, p.Kind)
 			case sdk.PartReasoning:

@@ -3,10 +3,10 @@ package cli
 import (
 	"encoding/json"
 	"io"
-	"strings"
 	"sync"
 
 	"spillway/host/agent"
+	"spillway/host/agent/session"
 	"spillway/host/state/record"
 	"spillway/sdk"
 )
@@ -61,7 +61,7 @@ func (w *eventWriter) Tell(e agent.Event) {
 		w.line("tool_start", map[string]any{"id": e.Call.ID, "tool": e.Call.Tool, "input": e.Call.Input, "what": e.What, "depth": e.Depth})
 	case agent.EventToolResult:
 		w.line("tool_result", map[string]any{
-			"id": e.Call.ID, "tool": e.Call.Tool, "failed": e.Result.Error, "text": textOf(e.Result.Parts),
+			"id": e.Call.ID, "tool": e.Call.Tool, "failed": e.Result.Error, "text": session.Text(e.Result.Parts),
 			"took_ms": record.Duration(e.Took), "depth": e.Depth,
 		})
 	case agent.EventSwitch:
@@ -96,12 +96,4 @@ func (w *eventWriter) answer(e sdk.Event, depth int) {
 		line["failure"] = record.FailureOf(e.Failure)
 	}
 	w.line(name, line)
-}
-
-func textOf(parts []sdk.Part) string {
-	var text strings.Builder
-	for _, p := range parts {
-		text.WriteString(p.Text)
-	}
-	return text.String()
 }

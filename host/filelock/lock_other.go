@@ -1,4 +1,4 @@
-//go:build !unix
+//go:build !unix && !windows
 
 // Package filelock keeps a file to one process at a time.
 package filelock

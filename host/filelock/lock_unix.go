@@ -16,5 +16,5 @@ func Take(f *os.File) (taken bool, err error) {
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		return true, nil
 	}
-	return false, err
+	return false, os.NewSyscallError("flock", err)
 }

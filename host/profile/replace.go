@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"spillway/host/filelock"
 )
 
 // resolveLink is the file itself that is to be replaced.
@@ -63,7 +65,7 @@ func lock(ctx context.Context, dir string) (unlock func(), err error) {
 		return nil, err
 	}
 	for {
-		taken, err := hold(f)
+		taken, err := filelock.Take(f)
 		switch {
 		case err != nil:
 			f.Close()

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"spillway/host/filelock"
 )
 
 const (
@@ -42,7 +44,7 @@ func (l *Ledger) tryHold(key string) (*hold, error) {
 		if err != nil {
 			return nil, err
 		}
-		taken, err := lock(f)
+		taken, err := filelock.Take(f)
 		if taken || err != nil {
 			f.Close()
 			return nil, err

@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"spillway/sdk"
@@ -77,27 +78,28 @@ func (c *Conversation) count(entries []Entry) {
 // summaryText is how the model is told of what is not told any more. The user's
 // present message is never lost in it.
 func summaryText(entries []Entry, s Entry) string {
-	text := "[The beginning of this conversation was too long to be told again. In its place stands a summary.]\n\n" + s.Text
-	for i, e := range entries {
-		if e.Kind != KindUser || i >= s.Covers || hasUser(entries[i+1:]) {
-			continue
+	summary := "[The beginning of this conversation was too long to be told again. In its place stands a summary.]\n\n" + s.Text
+	for i, e := range slices.Backward(entries) {
+		switch {
+		case e.Kind != KindUser:
+		case i < s.Covers:
+			return summary + "\n\n[The user's present message, word for word:]\n\n" + Text(e.Parts)
+		default:
+			return summary
 		}
-		var said []string
-		for _, p := range e.Parts {
-			said = append(said, p.Text)
-		}
-		text += "\n\n[The user's present message, word for word:]\n\n" + strings.Join(said, "\n\n")
 	}
-	return text
+	return summary
 }
 
-func hasUser(entries []Entry) bool {
-	for _, e := range entries {
-		if e.Kind == KindUser {
-			return true
+// Text is what parts say, without calls and pictures.
+func Text(parts []sdk.Part) string {
+	var b strings.Builder
+	for _, p := range parts {
+		if p.Kind == sdk.PartText {
+			b.WriteString(p.Text)
 		}
 	}
-	return false
+	return b.String()
 }
 
 // reader turns entries into messages.
