@@ -98,6 +98,9 @@ func orUnknown[T comparable](v T) string {
 	return fmt.Sprint(v)
 }
 
+// tooSmall is how a lack begins that is one of the window.
+const tooSmall = "context "
+
 // lack is what m declares not to have of what the request uses. Prompt sizes are
 // estimates: the route that the caller chose is asked unless they leave no doubt,
 // since it knows best; another one must have room for the estimate.
@@ -127,7 +130,7 @@ func (q *Query) lack(m sdk.Model, head bool) string {
 		size -= size / 4
 	}
 	if m.Context > 0 && size > m.Context {
-		return fmt.Sprintf("context %d, about %d needed", m.Context, q.Shape.PromptTokens)
+		return fmt.Sprintf(tooSmall+"%d, about %d needed", m.Context, q.Shape.PromptTokens)
 	}
 	return ""
 }

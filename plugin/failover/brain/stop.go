@@ -2,6 +2,7 @@ package brain
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"spillway/sdk"
@@ -42,9 +43,10 @@ func (b *Brain) giveUp(now Instant, t *Turn, reason string, skipped []sdk.Skip) 
 }
 
 // incapable is the failure of a request that no candidate could ever serve, nil
-// if one could.
+// if one could. Where nothing but larger windows are wanting it is the failure
+// that agents shorten their conversation for.
 func (b *Brain) incapable(now Instant, t *Turn) *sdk.Failure {
-	lack := ""
+	lack, shorter := "", true
 	for _, c := range b.candidates(now, t) {
 		if c.reason != "" {
 			continue
@@ -57,9 +59,13 @@ func (b *Brain) incapable(now Instant, t *Turn) *sdk.Failure {
 			lack += "; "
 		}
 		lack += fmt.Sprintf("%s: %s", c.route, why)
+		shorter = shorter && strings.HasPrefix(why, tooSmall)
 	}
 	if lack == "" {
 		return nil
+	}
+	if shorter {
+		return sdk.NewFailure(sdk.CodeContextWindow, "brain.capability", "the prompt is too long: no candidate can serve this request: "+lack)
 	}
 	return sdk.NewFailure(sdk.CodeInvalidRequest, "brain.capability", "no candidate can serve this request: "+lack)
 }
