@@ -291,7 +291,7 @@ func TestFilesConfirm(t *testing.T) {
 	for _, ask := range []bool{false, true} {
 		config := fmt.Sprintf(`{"confirm": %v}`, ask)
 		for name, c := range map[string]struct{ input, want string }{
-			"write_file": {`{"path": "a\nb", "content": "four"}`, "write 4 bytes to a ⏎ b"},
+			"write_file": {`{"path": "a\nb", "content": "four"}`, "write 4 bytes to a ⏎ b: “four”"},
 			"edit_file":  {`{"path": "a", "old_text": "x\ny", "new_text": "z"}`, `edit a: “x ⏎ y” becomes “z”`},
 		} {
 			got, asked := files(t, folder, name, config).(tool.Confirmer).Confirm(json.RawMessage(c.input))

@@ -39,7 +39,7 @@ func (t *writeFile) Confirm(input json.RawMessage) (string, bool) {
 	if read(input, &in) != nil || in.Content == nil {
 		return "write a file", false // Run refuses it
 	}
-	return fmt.Sprintf("write %d bytes to %s", len(*in.Content), oneLine(in.Path)), t.ask
+	return fmt.Sprintf("write %d bytes to %s: “%s”", len(*in.Content), oneLine(in.Path), oneLine(*in.Content)), t.ask
 }
 
 func (t *writeFile) Run(ctx context.Context, c tool.Call) (tool.Result, error) {
