@@ -19,6 +19,7 @@ type toolbox struct {
 	env    profile.Lookup
 	log    *slog.Logger
 	folder string
+	closed []string // what the tools for files leave alone
 
 	own     [][]tool.Tool // of each row that is no server
 	servers []*mcp.Server
@@ -45,7 +46,7 @@ func (b *toolbox) open(ctx context.Context, rows []host.Tools, tell func(string)
 func (b *toolbox) openRow(ctx context.Context, i int, row host.Tools) (err error) {
 	switch row.Module {
 	case host.ModuleFiles:
-		b.own[i], err = tools.Files(row.Config, b.folder)
+		b.own[i], err = tools.Files(row.Config, b.folder, b.closed...)
 	case host.ModuleShell:
 		b.own[i], err = tools.Shell(row.Config, b.folder, b.env)
 	case host.ModuleFetch:

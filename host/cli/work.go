@@ -112,7 +112,18 @@ func (w *work) openTools(ctx context.Context, a *app, which string) error {
 	if err != nil {
 		return err
 	}
-	w.tools = &toolbox{env: a.env, log: log, folder: w.session.Entries()[0].Folder}
+	home, err := a.home()
+	if err != nil {
+		return err
+	}
+	w.tools = &toolbox{
+		env: a.env, log: log, folder: w.session.Entries()[0].Folder,
+		closed: slices.Concat(a.patches, []string{
+			filepath.Join(home, profile.PatchFile),
+			filepath.Join(w.runtime.Dir(), profile.BaseFile), filepath.Join(w.runtime.Dir(), profile.PatchFile),
+			filepath.Join(w.runtime.Dir(), profile.PluginsDir), filepath.Join(w.runtime.Dir(), profile.StateDir),
+		}),
+	}
 	w.closers = append(w.closers, w.tools.Close)
 	w.tools.open(ctx, rows, func(line string) { fmt.Fprintf(a.stderr, "spillway: %s\n", line) })
 	l, err := ledger.Open(filepath.Join(w.runtime.Dir(), profile.StateDir))

@@ -6,7 +6,8 @@
 //
 // Files are reached through os.Root alone: no path leaves the working folder,
 // neither by "..", nor as an absolute path, nor through a symbolic link, nor because
-// somebody exchanges one in the meantime. Files are replaced whole or not at all.
+// somebody exchanges one in the meantime. The files of the profile that the agent runs
+// with are closed. Files are replaced whole or not at all.
 //
 // Commands of the shell may do what the user may: they are held back by the question
 // that precedes them ([tool.Confirmer]), not by a sandbox. They see few variables of

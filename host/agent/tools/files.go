@@ -10,8 +10,10 @@ import (
 )
 
 // Files are the tools of a tools-files row: read_file, list_files and search_files,
-// and unless it is read-only write_file and edit_file.
-func Files(config json.RawMessage, folder string) ([]tool.Tool, error) {
+// and unless it is read-only write_file and edit_file. What is closed, a file or a
+// folder, they neither read nor write, although it may lie in the working folder: the
+// profile holds keys, and says what runs and who is asked.
+func Files(config json.RawMessage, folder string, closed ...string) ([]tool.Tool, error) {
 	c := struct {
 		ReadOnly bool  `json:"readOnly"`
 		Confirm  bool  `json:"confirm"`
@@ -24,6 +26,17 @@ func Files(config json.RawMessage, folder string) ([]tool.Tool, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, c := range closed {
+		if c, err = filepath.Abs(c); err != nil {
+			return nil, err
+		}
+		if real, err := filepath.EvalSymlinks(c); err == nil {
+			c = real
+		} else if folder, err := filepath.EvalSymlinks(filepath.Dir(c)); err == nil { // it may be made later
+			c = filepath.Join(folder, filepath.Base(c))
+		}
+		p.closed = append(p.closed, c)
+	}
 	all := []tool.Tool{&readFile{p}, &listFiles{p}, &searchFiles{p}}
 	if !c.ReadOnly {
 		w := &writer{place: p, ask: c.Confirm}
@@ -34,9 +47,10 @@ func Files(config json.RawMessage, folder string) ([]tool.Tool, error) {
 
 // place is the working folder of the tools.
 type place struct {
-	path     string // absolute, as the user knows it
-	real     string // without symbolic links
-	maxBytes int64  // of a file
+	path     string   // absolute, as the user knows it
+	real     string   // without symbolic links
+	maxBytes int64    // of a file
+	closed   []string // without symbolic links
 }
 
 func openPlace(folder string, maxBytes int64) (*place, error) {

@@ -314,3 +314,36 @@ func TestNotBegun(t *testing.T) {
 		t.Error("written all the same")
 	}
 }
+
+// The profile may lie in the working folder: its keys are not read, and what it lets
+// an agent do is not written.
+func TestClosed(t *testing.T) {
+	folder := t.TempDir()
+	put(t, folder, map[string]string{"profile/cordis.yml": "key: canary", "profiles": "mine"})
+	if err := os.Symlink("profile", filepath.Join(folder, "link")); err != nil {
+		t.Fatal(err)
+	}
+	all, err := Files(nil, folder, filepath.Join(folder, "link"), filepath.Join(folder, "none"), filepath.Join(folder, "later.yml"))
+	for _, c := range []struct {
+		tool   string
+		input  in
+		failed bool
+	}{
+		{"read_file", in{"path": "profile/cordis.yml"}, true},
+		{"read_file", in{"path": "link/cordis.yml"}, true},
+		{"edit_file", in{"path": "profile/cordis.yml", "old_text": "key", "new_text": "k"}, true},
+		{"write_file", in{"path": "link/cordis.patch.yml", "content": "x"}, true},
+		{"write_file", in{"path": "none/cordis.yml", "content": "x"}, true},
+		{"write_file", in{"path": "Later.YML", "content": "x"}, true},
+		{"search_files", in{"pattern": "canary"}, false},
+		{"read_file", in{"path": "profiles"}, false},
+	} {
+		got, failed := call(t, named(t, all, err, c.tool), c.input)
+		if failed != c.failed || strings.Contains(got, "canary") {
+			t.Errorf("%s %v: %q, failed %v", c.tool, c.input, got, failed)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(folder, "profile", "cordis.patch.yml")); err == nil {
+		t.Error("the patch was written")
+	}
+}

@@ -50,6 +50,17 @@ func (p *place) open(path string) (root *os.Root, name string, err error) {
 	return root, name, nil
 }
 
+// admits refuses what is closed. It takes a path without symbolic links. Some systems
+// do not tell upper from lower case.
+func (p *place) admits(real string) error {
+	for _, c := range p.closed {
+		if rel, err := filepath.Rel(strings.ToLower(c), strings.ToLower(real)); err == nil && filepath.IsLocal(rel) {
+			return errors.New("belongs to the profile that this agent runs with, which it neither reads nor writes")
+		}
+	}
+	return nil
+}
+
 // openFile opens a regular file to read. It does not wait for the other end of a
 // pipe, which it refuses.
 func openFile(root *os.Root, name string) (*os.File, fs.FileInfo, error) {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -73,6 +74,11 @@ func (t *readFile) Run(ctx context.Context, c tool.Call) (tool.Result, error) {
 
 // content reads a whole file, which must not be larger than is allowed.
 func (p *place) content(root *os.Root, name string) ([]byte, os.FileInfo, error) {
+	if real, err := filepath.EvalSymlinks(filepath.Join(p.real, name)); err == nil { // else opening it says why
+		if err := p.admits(real); err != nil {
+			return nil, nil, fmt.Errorf("%s %w", name, err)
+		}
+	}
 	f, info, err := openFile(root, name)
 	if err != nil {
 		return nil, nil, err

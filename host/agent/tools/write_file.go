@@ -100,6 +100,9 @@ func (p *place) target(name string) (string, error) {
 	if err != nil || !filepath.IsLocal(rel) {
 		return "", fmt.Errorf("%s goes through a symbolic link that leads out of the working folder", name)
 	}
+	if err := p.admits(full); err != nil {
+		return "", fmt.Errorf("%s %w", name, err)
+	}
 	for part := range strings.SplitSeq(filepath.ToSlash(rel), "/") {
 		if strings.EqualFold(part, ".git") {
 			return "", fmt.Errorf("%s is git's own; use the commands of git", name)
