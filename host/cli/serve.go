@@ -25,6 +25,10 @@ const drainTime = 30 * time.Second
 // arguments of a process can be read by others.
 const tokenVariable = "SPILLWAY_TOKEN"
 
+// shortestToken is what cannot be guessed over a network, which nothing else keeps
+// anybody from trying, if it is random. On this machine any token does.
+const shortestToken = 16
+
 // defaultListen is where serve listens unless told otherwise.
 const defaultListen = "127.0.0.1:8790"
 
@@ -44,7 +48,8 @@ a second.
 
 Prints "listening on http://…" when it is ready. SIGTERM and Ctrl-C let answers
 under way end (` + drainTime.String() + ` at most), then it exits with 0. Addresses other than
-loopback need a token in ` + tokenVariable + `, which the page asks for, too.`,
+loopback need a token in ` + tokenVariable + `, which the page asks for, too. It has
+16 bytes or more.`,
 		Example: `  spillway serve
   ANTHROPIC_BASE_URL=http://127.0.0.1:8790 claude`,
 		RunE: func(c *cobra.Command, _ []string) error { return a.serve(c.Context(), listen) },
@@ -62,8 +67,14 @@ func (a *app) serve(ctx context.Context, listen string) error {
 	if _, err := net.LookupPort("tcp", port); err != nil {
 		return usageError{fmt.Errorf("--listen: %q is no port", port)}
 	}
-	if ip := net.ParseIP(hostname); token == "" && hostname != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return usageError{fmt.Errorf("--listen: %s is not loopback: set %s to a token that clients must send", listen, tokenVariable)}
+	if ip := net.ParseIP(hostname); hostname != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		switch {
+		case token == "":
+			return usageError{fmt.Errorf("--listen: %s is not loopback: set %s to a token that clients must send", listen, tokenVariable)}
+		case len(token) < shortestToken:
+			return usageError{fmt.Errorf("--listen: %s is not loopback: the token in %s has %d bytes (allowed: %d at least, random ones: openssl rand -hex 16)",
+				listen, tokenVariable, len(token), shortestToken)}
+		}
 	}
 	log, err := a.logger()
 	if err != nil {
