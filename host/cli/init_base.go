@@ -42,9 +42,10 @@ func readVendors() ([]vendor, error) {
 	return all, nil
 }
 
-const baseHead = schemaComment + `# The base of the profile, as "spillway init" wrote it: who can be asked, and the
-# plugin that decides what to do when one of them fails. It is yours. Changes that
-# are to be seen as such belong into cordis.patch.yml; what stands there wins.
+const baseHead = schemaComment + `# The base of the profile, as "spillway init" wrote it: who can be asked, the
+# plugin that decides what to do when one of them fails, and the tools of the agent.
+# It is yours. Changes that are to be seen as such belong into cordis.patch.yml;
+# what stands there wins.
 #
 # A provider whose key is not set does not start; the others do. Keys stay in the
 # environment: !env NAME stands for a variable.
@@ -59,8 +60,22 @@ const baseFailover = `
     priority:
 `
 
+const baseTools = `
+# The tools of "spillway run" and "chat", in the folder where it is begun. Files of
+# that folder are read and changed without a question; a command that is not on the
+# list of allowed ones wants a person's word, or --yes.
+
+- id: files
+  name: tools-files
+
+- id: shell
+  name: tools-shell
+  config: {confirm: unlisted}
+`
+
 // writeBase writes cordis.yml: the vendors with a key, and the others as
-// comments. If none has one, all are written.
+// comments; if none has one, all are written. The failover row and the agent's
+// tools follow.
 func writeBase(w io.Writer, vendors []vendor) error {
 	var b strings.Builder
 	b.WriteString(baseHead)
@@ -86,7 +101,7 @@ func writeBase(w io.Writer, vendors []vendor) error {
 		}
 		fmt.Fprintf(&order, "      %s- {%s}\n", mark, route)
 	}
-	b.WriteString(baseFailover + order.String())
+	b.WriteString(baseFailover + order.String() + baseTools)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
