@@ -134,6 +134,9 @@ func (c *chat) model(_ context.Context, args []string) error {
 		c.agent.SetModel(args[0])
 	}
 	fmt.Fprintf(c.out, "%s is asked first\n", meant.Route)
+	if text := unadvertised(c.runtime.Graph().Catalogue().Providers, meant.Route.String()); text != "" {
+		fmt.Fprintln(c.out, text)
+	}
 	return nil
 }
 

@@ -29,8 +29,9 @@ func (a *app) initCommand() *cobra.Command {
 		Short: "Write a profile for the keys that the environment holds",
 		Long: `Write a profile: cordis.yml with the providers whose usual key variable is set
 (the others are in it as comments; without any key all are in it, and start once
-theirs is set), cordis.patch.yml for your changes, the failover plugin, and a
-schema that makes editors complete and check both files.
+theirs is set), the agent's tools for files and the shell, cordis.patch.yml for
+your changes, the failover plugin, and a schema that makes editors complete and
+check both files.
 
 What has a slash is a folder, anything else the name of a profile; without either
 it is the default one. Nothing that is there is overwritten: delete what you want
@@ -193,13 +194,7 @@ func shellWord(s string) string {
 
 // next is what the user does now.
 func (a *app) next(s *setup) string {
-	flag := ""
-	switch {
-	case strings.Contains(a.profile, "/"):
-		flag = " --profile " + shellWord(s.Profile)
-	case a.profile != "default":
-		flag = " --profile " + shellWord(a.profile)
-	}
+	flag := a.profileFlag(s.Profile)
 	switch {
 	case slices.Contains(s.Kept, filepath.Join(s.Profile, profile.BaseFile)):
 		return "spillway config check" + flag

@@ -157,7 +157,7 @@ func findCall(ctx context.Context, l *ledger.Ledger, prefix string) (ledger.Entr
 	case err != nil:
 		return ledger.Entry{}, err
 	case prefix == "" || len(all) == 0:
-		return ledger.Entry{}, fmt.Errorf("no tool call %q in this profile", prefix)
+		return ledger.Entry{}, fmt.Errorf("no tool call %q in this profile (spillway ledger lists them)", prefix)
 	case len(all) == 1:
 		return all[0], nil
 	}

@@ -54,7 +54,7 @@ func (a *app) operatorCommands() (commands []*cobra.Command) {
 			Example: fmt.Sprintf("  spillway %s deepseek", v.verb),
 			Args: func(_ *cobra.Command, args []string) error {
 				if len(args) != 1 {
-					return usageError{fmt.Errorf("%s takes one target, got %d arguments", v.verb, len(args))}
+					return usageError{fmt.Errorf("%s takes one target, got %d arguments (spillway status shows them)", v.verb, len(args))}
 				}
 				return nil
 			},
@@ -108,7 +108,7 @@ func (a *app) operate(ctx context.Context, o sdk.Order) error {
 	}
 	if o.Verb != sdk.VerbClear && o.Verb != sdk.VerbEnable {
 		if text := unadvertised(known, o.Target); text != "" {
-			fmt.Fprintln(a.stderr, text)
+			fmt.Fprintln(a.stderr, text+"; the order holds for calls that name it all the same")
 		}
 	}
 	until := ""
@@ -140,7 +140,7 @@ func unadvertised(known []sdk.Provider, target string) string {
 	if near := profile.Nearest(model, models); len(near) > 0 {
 		text += " (nearest known: " + strings.Join(near, ", ") + ")"
 	}
-	return text + "; the order holds for calls that name it all the same"
+	return text
 }
 
 // Operate implements control.Host.

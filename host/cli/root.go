@@ -167,8 +167,11 @@ func unknownCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	near := didYouMean(c.SuggestionsFor(args[0]))
-	return usageError{fmt.Errorf("unknown command %q%s", strings.TrimSpace(pathOf(c)+" "+args[0]), near)}
+	hint := didYouMean(c.SuggestionsFor(args[0]))
+	if hint == "" {
+		hint = fmt.Sprintf(" (%s --help lists them)", c.CommandPath())
+	}
+	return usageError{fmt.Errorf("unknown command %q%s", strings.TrimSpace(pathOf(c)+" "+args[0]), hint)}
 }
 
 // flagError says what is wrong with a flag.
@@ -184,12 +187,27 @@ func flagError(c *cobra.Command, err error) error {
 		for i := range near {
 			near[i] = "--" + near[i]
 		}
-		return usageError{fmt.Errorf("unknown flag: %s%s%s", dashes, name, didYouMean(near))}
+		hint := didYouMean(near)
+		if hint == "" {
+			hint = fmt.Sprintf(" (%s --help lists them)", c.CommandPath())
+		}
+		return usageError{fmt.Errorf("unknown flag: %s%s%s", dashes, name, hint)}
 	}
-	if bad, ok := errors.AsType[*pflag.InvalidValueError](err); ok { // no other than boolean ones refuse a text
-		return usageError{fmt.Errorf("--%s: got %q (allowed: true, false)", bad.GetFlag().Name, bad.GetValue())}
+	if bad, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		return usageError{fmt.Errorf("--%s: got %q (allowed: %s)", bad.GetFlag().Name, bad.GetValue(), allowed(bad.GetFlag()))}
 	}
 	return usageError{err}
+}
+
+// allowed is what a flag takes whose type refuses some texts.
+func allowed(f *pflag.Flag) string {
+	switch f.Value.Type() {
+	case "duration":
+		return "a time such as 90s, 30m or 2h"
+	case "int":
+		return "a whole number"
+	}
+	return "true, false"
 }
 
 // didYouMean names what was perhaps meant, if anything was.
@@ -250,6 +268,18 @@ func (a *app) dir() (string, error) {
 	}
 	fmt.Fprintf(a.stderr, "spillway: wrote the default profile to %s\n", dir)
 	return dir, nil
+}
+
+// profileFlag is what a command that is told to the user needs to mean the chosen
+// profile, whose folder is dir, from any folder. It begins with a blank, or is "".
+func (a *app) profileFlag(dir string) string {
+	switch {
+	case strings.Contains(a.profile, "/"):
+		return " --profile " + shellWord(dir)
+	case a.profile != "default":
+		return " --profile " + shellWord(a.profile)
+	}
+	return ""
 }
 
 // noProfile says how to make the chosen profile, which is not there, and which

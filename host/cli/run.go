@@ -212,8 +212,8 @@ func (w *work) tellOf(err error) error {
   key      %s
   why      %s
 Look whether it was done, say so, and go on:
-  spillway ledger settle %[3]s happened   (or not-happened, or unknown)
-  %[5]s`, err, callOf(u.Entry), u.Entry.Key, u.Entry.Note, w.goOn())
+  spillway ledger settle%[6]s %[3]s happened   (or not-happened, or unknown)
+  %[5]s`, err, callOf(u.Entry), u.Entry.Key, u.Entry.Note, w.goOn(), w.flag)
 	}
 	_, failed := errors.AsType[*agent.FailedError](err)
 	worked := len(session.Read(w.session.Entries()).Calls) > 0
@@ -227,5 +227,5 @@ func (w *work) goOn() string {
 	if !w.session.Kept() {
 		return "(the session was not kept)"
 	}
-	return "spillway run --resume " + w.session.ID()
+	return "spillway run" + w.flag + " --resume " + w.session.ID()
 }

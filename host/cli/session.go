@@ -58,10 +58,15 @@ func (a *app) readSession(id string) ([]session.Entry, error) {
 		return nil, err
 	}
 	entries, err := store.Read(id)
+	return entries, noSession(err)
+}
+
+// noSession is err with what to do if it says that there is no such session.
+func noSession(err error) error {
 	if errors.Is(err, session.ErrNotFound) {
-		return nil, usageError{err}
+		return usageError{fmt.Errorf("%w (spillway session list shows them)", err)}
 	}
-	return entries, err
+	return err
 }
 
 func (a *app) sessionListCommand() *cobra.Command {
@@ -171,11 +176,7 @@ func (a *app) sessionDeleteCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			err = store.Delete(args[0])
-			if errors.Is(err, session.ErrNotFound) {
-				return usageError{err}
-			}
-			return err
+			return noSession(store.Delete(args[0]))
 		},
 	}
 }

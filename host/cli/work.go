@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -32,6 +31,7 @@ type work struct {
 	tools   *toolbox     // nil: the model may call none
 	agent   *agent.Agent // once it works
 	which   string       // tools the model may call
+	flag    string       // of commands that are told to the user: which profile
 	yes     bool
 	closers []func() error
 }
@@ -49,6 +49,7 @@ func (a *app) begin(ctx context.Context, o *workOptions, watch bool) (_ *work, e
 		return nil, err
 	}
 	w.closers = append(w.closers, func() error { w.runtime.Close(); return nil })
+	w.flag = a.profileFlag(w.runtime.Dir())
 	row := w.runtime.Graph().Agent()
 	w.options = agent.Options{
 		Models: w.runtime, Model: o.model, System: row.System, MaxTurns: row.MaxTurns, MaxWait: row.MaxWait,
@@ -82,9 +83,8 @@ func (w *work) openSession(a *app, o *workOptions) error {
 		}
 		fallthrough
 	case o.resume != "":
-		if w.session, err = w.store.Open(id); errors.Is(err, session.ErrNotFound) {
-			return usageError{fmt.Errorf("%w (spillway session list shows them)", err)}
-		}
+		w.session, err = w.store.Open(id)
+		err = noSession(err)
 	default:
 		w.session, err = w.store.Begin(folder)
 	}
