@@ -184,17 +184,16 @@ func (t *teller) result(e agent.Event) {
 // waiting says that nobody can serve, and until when; on a terminal it counts
 // down.
 func (t *teller) waiting(e agent.Event) {
-	why := story.Line(e.Failure.Error(), maxNote)
-	says := func(left time.Duration) string {
-		return fmt.Sprintf("nobody can serve (%s): asking again in %s", why, left)
-	}
+	why := fmt.Sprintf("nobody can serve (%s)", story.Line(e.Failure.Error(), maxNote))
 	if !t.counts {
-		t.note(e.Depth, says(e.Wait.Round(time.Millisecond)))
+		t.note(e.Depth, fmt.Sprintf("%s: asking again in %s", why, e.Wait.Round(time.Millisecond)))
 		return
 	}
-	t.endLine()
+	// The seconds have a short line of their own: one that a narrow screen breaks
+	// could not be written anew.
+	t.note(e.Depth, why)
 	t.wait = countDown(e.Wait, func(left time.Duration) {
-		fmt.Fprintf(t.err, "\r\x1b[K%s (Ctrl-C ends it)", says(left))
+		fmt.Fprintf(t.err, "\r\x1b[Kasking again in %s (Ctrl-C ends it)", left)
 	})
 }
 
