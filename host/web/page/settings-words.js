@@ -45,7 +45,7 @@ add({
 
   'list.empty': ['The list is empty.', '列表为空。'],
   'list.add': ['Add', '添加'],
-  'list.provider': ['Provider', '厂商'],
+  'list.provider': ['Provider', '供应商'],
   'list.model': ['Model', '模型'],
   'list.anyModel': ['its first', '它的第一个'],
   'list.text': ['New item', '新的一项'],
@@ -78,14 +78,14 @@ const chinese = {
   'Whether another model may answer in the place of the chosen one.': '是否允许由别的模型代替所选模型回答。',
   "Transient failures in a row that open a route's circuit.": '连续多少次瞬时故障后熔断一条路由。',
   'First cooldown of a deterministic failure, in milliseconds. Doubles.': '确定性故障的首次冷却时间；逐次翻倍。',
-  'Lists for one provider, or one of its models, in the place of priority.': '针对某个厂商或其某个模型的列表，代替优先级。',
+  'Lists for one provider, or one of its models, in the place of priority.': '针对某个供应商或其某个模型的列表，代替优先级。',
   'How long a stream\'s headers are held back for its first content, in milliseconds. Until then a failure is a real HTTP status.': '等待首个内容时暂缓发送流的响应头的时长；在此之前失败会是真正的 HTTP 状态。',
   'Silence after which a client is sent an event that means nothing, in milliseconds.': '静默多久后向客户端发送一个无意义的事件以保活。',
   'Share of streamed answers whose shape is checked as they are sent; faults are logged and counted, without content.': '流式回答中被检查格式的比例；问题会记录和计数，不含内容。',
   'wrong type': '类型不对', 'not one of the possible values': '不是可选的值', 'too small': '太小', 'too large': '太大',
   'too short': '太短', 'too long': '太长', 'too few items': '项目太少', 'too many items': '项目太多',
   'does not have the right form': '格式不对', missing: '缺少', 'unknown key': '未知的键', 'not a multiple': '不是倍数',
-  'no provider named': '没有写厂商', 'a secret is not written into a file': '机密不会写入文件', 'the name of an environment variable': '环境变量的名字', 'a secret would be seen here': '机密在这里会被看到',
+  'no provider named': '没有写供应商', 'a secret is not written into a file': '机密不会写入文件', 'the name of an environment variable': '环境变量的名字', 'a secret would be seen here': '机密在这里会被看到',
 };
 
 function known(text) {

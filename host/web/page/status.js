@@ -65,7 +65,7 @@ function headline(m) {
   if (!m.goes) return t('status.nobody');
   if (m.goes === first) return t('status.first', { vendor: first.name });
   const past = m.vendors.slice(0, m.vendors.indexOf(m.goes)).map((v) => v.name);
-  return t('status.instead', { vendor: m.goes.name, past: past.join(t('comma')) });
+  return t('status.instead', { vendor: m.goes.name, past: past.join(t('names.comma')) });
 }
 
 let watcher = null;

@@ -27,6 +27,7 @@ add({
   'login.wrong': ['That is not the token.', '令牌不对。'],
 
   'comma': [', ', '，'],
+  'names.comma': [', ', '、'],
   'frame.waiting': ['Asking…', '正在询问…'],
 
   'status.listens': ['listening on {address}', '监听 {address}'],
