@@ -30,6 +30,7 @@ const (
 	BrokenUnled      BrokenKind = "unled"       // no request leads to About
 	BrokenNoFailover BrokenKind = "no_failover" // nobody moves a failing call of About
 	BrokenNobody     BrokenKind = "nobody"      // nobody is asked for About
+	BrokenRefused    BrokenKind = "refused"     // a plugin refuses requests for About, which Detail says
 	BrokenAlone      BrokenKind = "alone"       // none of those who are to take over from About may
 )
 
@@ -91,6 +92,8 @@ func (s *surveyed) note(l Line) {
 	alive := slices.DeleteFunc(slices.Clone(l.Routes), func(r sdk.Route) bool { return s.dead[r] })
 	note := func(n Note) { s.report.Notes = append(s.report.Notes, n) }
 	switch {
+	case len(l.Routes) == 0 && l.refusal != "":
+		s.broken(Broken{Kind: BrokenRefused, About: name, Detail: l.refusal})
 	case len(l.Routes) == 0:
 		s.broken(Broken{Kind: BrokenNobody, About: name, Skips: skipped})
 	case l.idle():

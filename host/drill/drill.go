@@ -66,7 +66,8 @@ type Line struct {
 	Skipped []sdk.Skip  `json:"skipped,omitempty"` // who stands in the list and may not serve
 
 	to      host.Alias
-	decided bool // a plugin said what follows from a failure
+	decided bool   // a plugin said what follows from a failure
+	refusal string // why nobody was asked, if the request itself was refused
 }
 
 // play is one route that fails in one way.

@@ -162,7 +162,7 @@ func TestWords(t *testing.T) {
 			t.Errorf("%s: %q and %q", name, en, zh)
 		}
 	}
-	for _, k := range []BrokenKind{BrokenFault, BrokenModel, BrokenUnfit, BrokenUnled, BrokenNoFailover, BrokenNobody, BrokenAlone} {
+	for _, k := range []BrokenKind{BrokenFault, BrokenModel, BrokenUnfit, BrokenUnled, BrokenNoFailover, BrokenNobody, BrokenRefused, BrokenAlone} {
 		check(string(k), english.broken[k], chinese.broken[k])
 	}
 	for _, k := range []NoteKind{NoteAlone, NoteStrict, NoteLast, NoteSkipped} {

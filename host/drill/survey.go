@@ -169,6 +169,9 @@ func (s *surveyed) line(ctx context.Context, st *stage, h head) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
+		if f := heard.failure; f != nil && f.Code == sdk.CodeInvalidRequest && len(heard.record.Attempts) == 0 {
+			l.refusal = f.Message
+		}
 		before := len(l.Routes)
 		skips := slices.Clone(heard.record.Skipped)
 		for _, a := range heard.record.Attempts {

@@ -99,6 +99,7 @@ var english = lexicon{
 		BrokenUnled:      "{about}: no request ever leads to it",
 		BrokenNoFailover: "{about}: no failover plugin is in the chain: nobody moves a failing call to another vendor (the row {id: failover, name: failover} is missing, disabled, or does not run)",
 		BrokenNobody:     "{about}: nobody is asked at all: {skips}",
+		BrokenRefused:    "{about} is refused before anybody is asked: {detail}",
 		BrokenAlone:      "{about}: nobody may take over: {skips}",
 	},
 	failings: map[Failing]string{
@@ -165,6 +166,7 @@ var chinese = lexicon{
 		BrokenUnled:      "{about}：没有请求会走到它",
 		BrokenNoFailover: "{about}：链中没有 failover 插件：没有谁把失败的调用转给别的厂商（缺少行 {id: failover, name: failover}，或它被停用、未能运行）",
 		BrokenNobody:     "{about}：根本没有谁被询问：{skips}",
+		BrokenRefused:    "{about} 还没有询问谁就被拒绝：{detail}",
 		BrokenAlone:      "{about}：没有谁可以接替：{skips}",
 	},
 	failings: map[Failing]string{

@@ -129,7 +129,11 @@ func (p *Plugin) query(ctx context.Context, s *settings, now brain.Instant, call
 // have.
 func (s *settings) refuses(w sdk.Wants) *sdk.Failure {
 	unknown := func(kind, name string, known []string) *sdk.Failure {
-		return sdk.NewFailure(sdk.CodeInvalidRequest, "failover.wants", fmt.Sprintf("no %s %q in the failover settings (there are: %s)", kind, name, strings.Join(known, ", ")))
+		there := "there is none"
+		if len(known) > 0 {
+			there = "there are: " + strings.Join(known, ", ")
+		}
+		return sdk.NewFailure(sdk.CodeInvalidRequest, "failover.wants", fmt.Sprintf("no %s %q in the failover settings (%s)", kind, name, there))
 	}
 	if _, ok := s.policy.Budgets[w.Budget]; !ok && w.Budget != "" {
 		return unknown("budget", w.Budget, slices.Sorted(maps.Keys(s.policy.Budgets)))
