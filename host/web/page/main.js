@@ -59,6 +59,7 @@ function frame() {
 
 function showConnection() {
   const shown = document.getElementById('connection');
+  shown.hidden = loggingIn; // it is there, and wants the token
   shown.className = connected ? 'on' : 'off';
   put(shown, connected ? t('frame.live') : t('frame.lost'));
 }
@@ -103,6 +104,7 @@ document.addEventListener('loginneeded', async () => {
   close();
   close = () => {};
   live.close();
+  showConnection();
   await login(main);
   loggingIn = false;
   draw();
