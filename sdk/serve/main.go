@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/go-plugin"
@@ -25,7 +26,11 @@ const lifelineFD = 3
 // JSON form; standard output belongs to the handshake.
 func Main(p sdk.Plugin) {
 	log := Logger(os.Stderr)
-	go watchLifeline()
+	// The lifeline, the session and the server end together: the first of them
+	// leaves, and whoever comes after waits for that and not the other way round.
+	var once sync.Once
+	leave := func() { once.Do(leave) }
+	go watchLifeline(leave)
 	srv := NewServer(p, log)
 	go func() {
 		<-srv.Ended()
@@ -39,13 +44,13 @@ func Main(p sdk.Plugin) {
 			return grpc.NewServer(append(opts, serverOptions()...)...)
 		},
 	})
-	os.Exit(0)
+	leave()
 }
 
-// watchLifeline exits once the lifeline reads end-of-file. A process started
+// watchLifeline leaves once the lifeline reads end-of-file. A process started
 // without one (under a debugger, by another host) has no pipe there and relies
 // on the session's end.
-func watchLifeline() {
+func watchLifeline(leave func()) {
 	f := os.NewFile(lifelineFD, "lifeline")
 	if info, err := f.Stat(); err != nil || info.Mode()&os.ModeNamedPipe == 0 {
 		return
@@ -57,11 +62,16 @@ func watchLifeline() {
 }
 
 // leave ends the process. The folder of its socket, which the host has made for
-// it alone, goes too: a host that was killed cannot remove it.
+// it alone, goes too: a host that was killed cannot remove it. A server that has
+// ended has removed the socket itself.
 func leave() {
 	dir := os.Getenv(plugin.EnvUnixSocketDir)
-	if files, err := os.ReadDir(dir); err == nil && len(files) == 1 && files[0].Type() == os.ModeSocket {
+	files, err := os.ReadDir(dir)
+	if err == nil && len(files) == 1 && files[0].Type() == os.ModeSocket {
 		os.Remove(filepath.Join(dir, files[0].Name()))
+		files = nil
+	}
+	if err == nil && len(files) == 0 {
 		os.Remove(dir)
 	}
 	os.Exit(0)
