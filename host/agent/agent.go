@@ -61,6 +61,7 @@ type shared struct {
 	mu      sync.Mutex // serialises Tell and Confirm
 	allowed map[string]bool
 	told    sdk.Route // the route that the user was told of last
+	serving sdk.Route // the route of which the user knows that it answers
 }
 
 // New returns an agent.
@@ -79,8 +80,14 @@ func nested(o Options, depth int, s *shared) (*Agent, error) {
 	return a, nil
 }
 
-// SetModel changes who is asked first, from the next model call on.
-func (a *Agent) SetModel(model string) { a.o.Model = model }
+// SetModel changes who is asked first, from the next model call on. Whoever wants
+// that knows whom to expect.
+func (a *Agent) SetModel(model string) {
+	a.o.Model = model
+	a.mu.Lock()
+	a.told, a.serving = sdk.Route{}, sdk.Route{}
+	a.mu.Unlock()
+}
 
 // SetTools changes the tools that the model may call, from the next message on.
 func (a *Agent) SetTools(tools []tool.Tool) error {

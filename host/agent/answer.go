@@ -140,7 +140,10 @@ func (a *Agent) call(ctx context.Context, p *sdk.Prompt, shown bool) (answered, 
 		if e.Kind == sdk.KindFinish {
 			f = e.Failure
 		}
-		c.take(e)
+		begun := c.begun
+		if c.take(e); c.begun && !begun {
+			a.answers(call.Trace.Record().Attempts)
+		}
 		if c.full() {
 			f = sdk.NewFailure(sdk.CodeServer, "agent.answer", "the answer does not end: it was given up")
 			c.drop()

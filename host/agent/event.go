@@ -19,6 +19,7 @@ const (
 	EventToolStart  EventKind = "tool_start"  // Call, What
 	EventToolResult EventKind = "tool_result" // Call, Result, Took
 	EventSwitch     EventKind = "switch"      // Attempt, Before: the route changes, or is asked again
+	EventReturn     EventKind = "return"      // Attempt: its route, which was left, answers again
 	EventWithdrawn  EventKind = "withdrawn"   // Failure, Request: what came of the answer does not count
 	EventWait       EventKind = "wait"        // Wait, Failure, Request: nobody can serve
 	EventSummary    EventKind = "summary"     // Count messages are summed up
@@ -99,10 +100,34 @@ func (a *Agent) noticed(head sdk.Route) func(record.Attempt, *record.Attempt) {
 		if last == (sdk.Route{}) {
 			last = head
 		}
+		if a.serving == (sdk.Route{}) {
+			a.serving = head
+		}
 		a.told = at.Route
+		switch at.Kind {
+		case sdk.KindFailover, sdk.KindFallback, sdk.KindResume:
+			a.serving = at.Route // as the event says
+		case sdk.KindPrimary, sdk.KindRetry, sdk.KindProbe: // whether it serves is to be seen
+		}
 		a.mu.Unlock()
 		if at.Route != last || before != nil && before.Route == at.Route {
 			a.tell(Event{Kind: EventSwitch, Attempt: at, Before: before})
 		}
+	}
+}
+
+// answers tells, once, that a call is answered by a route which the user does not
+// know to serve: it was left, and nothing else says that it is back.
+func (a *Agent) answers(attempts []record.Attempt) {
+	if len(attempts) == 0 { // a plugin answers
+		return
+	}
+	route := attempts[len(attempts)-1].Route
+	a.mu.Lock()
+	back := route != a.serving
+	a.serving = route
+	a.mu.Unlock()
+	if back {
+		a.tell(Event{Kind: EventReturn, Attempt: record.Attempt{Route: route}})
 	}
 }

@@ -74,6 +74,8 @@ func (t *teller) Tell(e agent.Event) {
 		}
 	case agent.EventSwitch:
 		t.note(e.Depth, story.Notice(e.Attempt, e.Before, t.options))
+	case agent.EventReturn:
+		t.note(e.Depth, story.Back(e.Attempt.Route, t.options))
 	case agent.EventToolStart:
 		what := e.What
 		if what == "" {

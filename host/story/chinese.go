@@ -146,6 +146,7 @@ var chinese = lexicon{
 		waiting:  "等 %s，再问 %s",
 		probe:    "试探 %s 是否已恢复",
 		resume:   "由 %s 从中断处续写",
+		back:     "已回到 %s",
 		skipped:  "跳过 %s（%s）",
 	},
 	status: statusWords{

@@ -146,6 +146,7 @@ var english = lexicon{
 		waiting:  "waiting %s, then asking %s again",
 		probe:    "testing whether %s has recovered",
 		resume:   "%s goes on where the answer broke off",
+		back:     "back to %s",
 		skipped:  "%s is passed over (%s)",
 	},
 	status: statusWords{

@@ -148,6 +148,7 @@ type noticeWords struct {
 	waiting  string // duration, route
 	probe    string // route
 	resume   string // route
+	back     string // route
 	skipped  string // route, reason
 }
 

@@ -47,6 +47,13 @@ func Notice(a record.Attempt, prev *record.Attempt, o Options) string {
 	return b.String()
 }
 
+// Back is one line, without its end, about a route that was left and answers again.
+func Back(r sdk.Route, o Options) string {
+	var b strings.Builder
+	line{text(yellow, fmt.Sprintf(o.words().notice.back, name(r)))}.paint(&b, o.Colour)
+	return b.String()
+}
+
 // why is what led to a: the failure before it, else who was passed over.
 func (w *lexicon) why(a record.Attempt, prev *record.Attempt) string {
 	switch {

@@ -93,3 +93,19 @@ func TestNotice(t *testing.T) {
 		})
 	}
 }
+
+func TestBack(t *testing.T) {
+	kimi := sdk.Route{Provider: "kimi-coding", Model: "k3"}
+	for _, tt := range []struct {
+		o    Options
+		want string
+	}{
+		{Options{}, "back to kimi-coding/k3"},
+		{Options{Language: Chinese}, "已回到 kimi-coding/k3"},
+		{Options{Colour: true}, "\x1b[33mback to kimi-coding/k3\x1b[0m"},
+	} {
+		if got := Back(kimi, tt.o); got != tt.want {
+			t.Errorf("got %q, want %q", got, tt.want)
+		}
+	}
+}
