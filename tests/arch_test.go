@@ -123,9 +123,10 @@ var edges = map[string]map[string]string{
 		"host/state/record": "it stores them",
 	},
 	"host/story": {
-		"host/agent/ledger": "it tells what became of tool calls",
-		"host/agent/tool":   "their results",
-		"host/state/record": "it tells them",
+		"host/agent/ledger":  "it tells what became of tool calls",
+		"host/agent/session": "it lists conversations",
+		"host/agent/tool":    "their results",
+		"host/state/record":  "it tells them",
 	},
 	"host/supervisor": {"host/procgroup": "a plugin is ended with what it started"},
 	"host/telemetry": {

@@ -84,6 +84,7 @@ func (a *app) chat(ctx context.Context, o *workOptions) error {
 		return err
 	}
 	defer c.work.Close()
+	c.talk = c.teller.talk // the editor hides how wide the terminal is
 	defer c.teller.Close()
 	c.options.Tell = c.teller.Tell
 	if isTerminal(a.stdin) {
@@ -92,7 +93,7 @@ func (a *app) chat(ctx context.Context, o *workOptions) error {
 	if c.yes {
 		c.options.Confirm = agree
 	}
-	return c.talk(ctx)
+	return c.told(c.converse(ctx))
 }
 
 // openLines finds out what the conversation is held on. On a terminal that can do
@@ -124,11 +125,11 @@ func (c *chat) openLines(ctx context.Context) error {
 	return nil
 }
 
-// talk takes messages until there are no more.
-func (c *chat) talk(ctx context.Context) error {
+// converse takes messages until there are no more.
+func (c *chat) converse(ctx context.Context) error {
 	for ctx.Err() == nil {
 		c.showStatus(ctx)
-		text, err := message(c.lines)
+		text, err := message(c.lines, c.talk)
 		switch {
 		case errors.Is(err, io.EOF) && text == "":
 			return nil
@@ -185,7 +186,7 @@ func (c *chat) turn(ctx context.Context, text string) error {
 		case err := <-done:
 			if errors.Is(err, agent.ErrInterrupted) {
 				c.teller.mu.Lock()
-				c.teller.note(0, "── interrupted: what was said is kept ──")
+				c.teller.note(0, c.talk.Stopped())
 				c.teller.mu.Unlock()
 				return nil
 			}
@@ -212,7 +213,7 @@ func (c *chat) answer(ctx context.Context, text string) error {
 		return err
 	}
 	err := c.agent.Send(ctx, sdk.TextPart(text))
-	return c.tellOf(err)
+	return c.told(err)
 }
 
 // showStatus tells who serves, which session it is and what is pinned, whenever
@@ -221,20 +222,17 @@ func (c *chat) showStatus(ctx context.Context) {
 	if !isTerminal(c.app.stdin) {
 		return
 	}
-	line := c.route() + " · " + c.session.ID()
-	if !c.session.Kept() {
-		line = c.route() + " · not kept"
+	id := ""
+	if c.session.Kept() {
+		id = c.session.ID()
 	}
-	if pin := c.pinned(ctx); pin != "" {
-		line += " · pinned to " + pin
-	}
-	if line != c.status {
+	if line := c.talk.Serving(c.route(), id, c.pinned(ctx)); line != c.status {
 		c.status = line
 		fmt.Fprintf(c.out, "%s\n", line)
 	}
 }
 
-// route is who answered last, else who will be asked.
+// route is who answered last, else who will be asked, "" for nobody.
 func (c *chat) route() string {
 	entries := c.session.Entries()
 	for i := len(entries) - 1; i > 0; i-- {
@@ -244,7 +242,7 @@ func (c *chat) route() string {
 	}
 	meant, err := c.runtime.Resolve(c.options.Model, nil)
 	if err != nil {
-		return "nobody"
+		return ""
 	}
 	return meant.Route.String()
 }

@@ -10,32 +10,33 @@ import (
 	"time"
 
 	"spillway/host/agent/session"
+	"spillway/host/agent/tool"
 	"spillway/host/profile"
 	"spillway/host/story"
 	"spillway/sdk"
 )
 
-// slash is a command of the conversation.
+// slash is a command of the conversation. What it is for, story.Talk knows.
 type slash struct {
-	name, args, about string
-	most              int // arguments
-	run               func(c *chat, ctx context.Context, args []string) error
+	name, args string
+	most       int // arguments
+	run        func(c *chat, ctx context.Context, args []string) error
 }
 
 // slashes are all of them, in the order of /help.
 func slashes() []slash {
 	return []slash{
-		{"/help", "", "this list", 0, (*chat).help},
-		{"/status", "", "vendors, routes and plugins: state, since when, until when, why", 0, (*chat).tellStatus},
-		{"/explain", "[ID]", "the story of a request, by default the last one", 1, (*chat).explain},
-		{"/pin", "ROUTE [TIME]", "send everything to one route and nowhere else, for so long", 2, (*chat).pin},
-		{"/enable", "TARGET", "end a pin, or what disable or drain ordered", 1, order(sdk.VerbEnable)},
-		{"/clear", "TARGET", "forget what stands against a vendor, a route or a key", 1, order(sdk.VerbClear)},
-		{"/model", "[NAME]", "who is asked first: provider/model, a model's name or an alias", 1, (*chat).model},
-		{"/tools", "", "the tools that the model may call", 0, (*chat).listTools},
-		{"/sessions", "", "the conversations that are kept", 0, (*chat).listSessions},
-		{"/export", "[FILE]", "this conversation as Markdown", 1, (*chat).export},
-		{"/exit", "", "end the conversation; Ctrl-D does, too", 0, func(*chat, context.Context, []string) error { return errExit }},
+		{"/help", "", 0, (*chat).help},
+		{"/status", "", 0, (*chat).tellStatus},
+		{"/explain", "[ID]", 1, (*chat).explain},
+		{"/pin", "ROUTE [TIME]", 2, (*chat).pin},
+		{"/enable", "TARGET", 1, order(sdk.VerbEnable)},
+		{"/clear", "TARGET", 1, order(sdk.VerbClear)},
+		{"/model", "[NAME]", 1, (*chat).model},
+		{"/tools", "", 0, (*chat).listTools},
+		{"/sessions", "", 0, (*chat).listSessions},
+		{"/export", "[FILE]", 1, (*chat).export},
+		{"/exit", "", 0, func(*chat, context.Context, []string) error { return errExit }},
 	}
 }
 
@@ -54,18 +55,18 @@ func (c *chat) command(ctx context.Context, text string) error {
 			continue
 		}
 		if len(words)-1 > s.most {
-			return usageError{fmt.Errorf("%s takes %d arguments at most", s.name, s.most)}
+			return usageError{errors.New(c.talk.TooMany(s.name, s.most))}
 		}
 		return s.run(c, ctx, words[1:])
 	}
-	return usageError{fmt.Errorf("unknown command %q%s (/help lists them)", words[0], didYouMean(profile.Nearest(words[0], names)))}
+	return usageError{errors.New(c.talk.UnknownCommand(words[0], profile.Nearest(words[0], names)))}
 }
 
 func (c *chat) help(context.Context, []string) error {
 	for _, s := range slashes() {
-		fmt.Fprintf(c.out, "%-22s %s\n", strings.TrimSpace(s.name+" "+s.args), s.about)
+		fmt.Fprintf(c.out, "%-22s %s\n", strings.TrimSpace(s.name+" "+s.args), c.talk.Command(s.name))
 	}
-	fmt.Fprintf(c.out, "A line that ends with \\ goes on; so does what stands between two lines of %s.\nEsc or Ctrl-C interrupts the agent.\n", fence)
+	fmt.Fprintln(c.out, c.talk.HelpEnd(fence))
 	return nil
 }
 
@@ -74,7 +75,7 @@ func (c *chat) tellStatus(ctx context.Context, _ []string) error {
 	if err != nil {
 		return err
 	}
-	return story.Status(c.out, v, c.teller.options)
+	return story.Status(c.out, v, c.talk.Options)
 }
 
 func (c *chat) explain(ctx context.Context, args []string) error {
@@ -84,23 +85,23 @@ func (c *chat) explain(ctx context.Context, args []string) error {
 	}
 	rec, err := find(ctx, c.runtime.Records(), id)
 	if errors.Is(err, sdk.ErrNotFound) {
-		return errors.New("no such request in this profile")
+		return errors.New(c.talk.NoRequest())
 	}
 	if err != nil {
 		return err
 	}
-	return story.Request(c.out, rec, c.teller.options)
+	return story.Request(c.out, rec, c.talk.Options)
 }
 
 func (c *chat) pin(ctx context.Context, args []string) error {
 	if len(args) == 0 {
-		return usageError{errors.New("/pin wants a route, such as deepseek/deepseek-flash")}
+		return usageError{errors.New(c.talk.WantsRoute("/pin"))}
 	}
 	o := sdk.Order{Verb: sdk.VerbPin, Target: args[0]}
 	if len(args) == 2 {
 		d, err := time.ParseDuration(args[1])
 		if err != nil || d <= 0 {
-			return usageError{fmt.Errorf("/pin: %q is no time to come, such as 90m", args[1])}
+			return usageError{errors.New(c.talk.NoTime(args[1]))}
 		}
 		o.Until = time.Now().Add(d).Round(time.Second)
 	}
@@ -110,7 +111,7 @@ func (c *chat) pin(ctx context.Context, args []string) error {
 func order(v sdk.Verb) func(*chat, context.Context, []string) error {
 	return func(c *chat, ctx context.Context, args []string) error {
 		if len(args) == 0 {
-			return usageError{fmt.Errorf("/%s wants a target: a vendor, a route or a key", v)}
+			return usageError{errors.New(c.talk.WantsTarget("/" + string(v)))}
 		}
 		return c.runtime.Operate(ctx, sdk.Order{Verb: v, Target: args[0]})
 	}
@@ -133,23 +134,22 @@ func (c *chat) model(_ context.Context, args []string) error {
 	if c.agent != nil {
 		c.agent.SetModel(args[0])
 	}
-	fmt.Fprintf(c.out, "%s is asked first\n", meant.Route)
-	if text := unadvertised(c.runtime.Graph().Catalogue().Providers, meant.Route.String()); text != "" {
+	fmt.Fprintln(c.out, c.talk.AskedFirst(meant.Route))
+	if text := unadvertised(c.runtime.Graph().Catalogue().Providers, meant.Route.String(), c.talk); text != "" {
 		fmt.Fprintln(c.out, text)
 	}
 	return nil
 }
 
 func (c *chat) listTools(context.Context, []string) error {
-	if c.tools == nil {
-		fmt.Fprintln(c.out, "none")
-		return nil
+	var all []tool.Spec
+	if c.tools != nil {
+		for _, t := range c.tools.tools(c.which) {
+			all = append(all, t.Spec())
+		}
 	}
-	for _, t := range c.tools.tools(c.which) {
-		s := t.Spec()
-		fmt.Fprintf(c.out, "%-20s %-10s %s\n", s.Name, s.Effect, story.Line(s.Description, maxNote))
-	}
-	return nil
+	_, err := fmt.Fprint(c.out, c.talk.Tools(all))
+	return err
 }
 
 func (c *chat) listSessions(context.Context, []string) error {
@@ -157,7 +157,7 @@ func (c *chat) listSessions(context.Context, []string) error {
 	if err != nil {
 		return err
 	}
-	return printSessions(c.out, all)
+	return story.Sessions(c.out, all, c.talk.Options)
 }
 
 // export writes the conversation to a new file of the working folder, or shows it.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"spillway/host/agent"
+	"spillway/host/story"
 )
 
 const (
@@ -19,7 +20,7 @@ const (
 // message reads one: a line, more of them if one ends with a backslash or was
 // pasted, or what stands between two fences. At the end of the input it returns
 // what there is beside io.EOF.
-func message(lines lineSource) (string, error) {
+func message(lines lineSource, talk story.Talk) (string, error) {
 	var said []string
 	fenced, size := false, 0
 	for p := prompt; ; p = promptMore {
@@ -33,7 +34,7 @@ func message(lines lineSource) (string, error) {
 			}
 			said = append(said, line)
 			if size += len(line) + 1; size > maxPrompt {
-				return "", usageError{fmt.Errorf("chat: the message is larger than %d MB", maxPrompt>>20)}
+				return "", usageError{errors.New(talk.TooLong(maxPrompt >> 20))}
 			}
 			if err == nil && (more || fenced) {
 				continue
@@ -70,7 +71,7 @@ func (*plainLines) Close() error { return nil }
 
 // ask lets a person answer in the conversation: it is what a line is read for.
 func (c *chat) person() *person {
-	return &person{out: c.out, in: func(context.Context) (string, error) {
+	return &person{out: c.out, talk: c.talk, in: func(context.Context) (string, error) {
 		line, _, err := c.lines.Line("")
 		return line, err
 	}}

@@ -12,6 +12,7 @@ import (
 
 	"spillway/host/control"
 	"spillway/host/profile"
+	"spillway/host/story"
 	"spillway/sdk"
 )
 
@@ -107,7 +108,7 @@ func (a *app) operate(ctx context.Context, o sdk.Order) error {
 		return err
 	}
 	if o.Verb != sdk.VerbClear && o.Verb != sdk.VerbEnable {
-		if text := unadvertised(known, o.Target); text != "" {
+		if text := unadvertised(known, o.Target, story.Talk{}); text != "" {
 			fmt.Fprintln(a.stderr, text+"; the order holds for calls that name it all the same")
 		}
 	}
@@ -122,7 +123,7 @@ func (a *app) operate(ctx context.Context, o sdk.Order) error {
 // unadvertised is what a person should know who names a model that its provider
 // does not advertise: a slip, or a model that callers use all the same. It is "" for
 // any other target.
-func unadvertised(known []sdk.Provider, target string) string {
+func unadvertised(known []sdk.Provider, target string, t story.Talk) string {
 	name, model, ok := strings.Cut(target, "/")
 	name, _, _ = strings.Cut(name, "#")
 	p, there := sdk.Catalogue{Providers: known}.Provider(name)
@@ -136,11 +137,7 @@ func unadvertised(known []sdk.Provider, target string) string {
 	if slices.Contains(models, model) {
 		return ""
 	}
-	text := fmt.Sprintf("note: %s advertises no model %q", name, model)
-	if near := profile.Nearest(model, models); len(near) > 0 {
-		text += " (nearest known: " + strings.Join(near, ", ") + ")"
-	}
-	return text
+	return t.Unadvertised(name, model, profile.Nearest(model, models))
 }
 
 // Operate implements control.Host.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"spillway/host/agent"
 	"spillway/host/agent/ledger"
@@ -18,7 +19,7 @@ func agree(context.Context, agent.Question) (agent.Consent, error) { return agen
 // ask lets the agent ask whoever sits at the terminal.
 func (w *work) ask(a *app) {
 	if isTerminal(a.stdin) && isTerminal(a.stderr) {
-		p := &person{in: lineReader(a.stdin), out: a.stderr}
+		p := &person{in: lineReader(a.stdin), out: a.stderr, talk: w.talk}
 		w.options.Confirm, w.options.Decide = p.confirm, p.decide
 	}
 	if w.yes {
@@ -28,8 +29,9 @@ func (w *work) ask(a *app) {
 
 // person is who answers questions, a line each.
 type person struct {
-	in  func(context.Context) (string, error)
-	out io.Writer
+	in   func(context.Context) (string, error)
+	out  io.Writer
+	talk story.Talk
 }
 
 // lineReader reads lines. A read that ctx has ended goes on in the background,
@@ -64,36 +66,35 @@ func lineReader(in io.Reader) func(context.Context) (string, error) {
 	}
 }
 
-// choose asks until one of the letters is given. The end of the input, or of ctx,
-// is an error.
-func (p *person) choose(ctx context.Context, question, letters string) (byte, error) {
+// choose asks until an answer begins as one of the choices does. The end of the
+// input, or of ctx, is an error.
+func choose[T any](ctx context.Context, p *person, question string, choices map[rune]T) (T, error) {
 	for {
 		fmt.Fprint(p.out, question)
 		text, err := p.in(ctx)
-		if text = strings.ToLower(text); text != "" && strings.Contains(letters, text[:1]) {
-			return text[0], nil
+		first, _ := utf8.DecodeRuneInString(strings.ToLower(text))
+		if choice, ok := choices[first]; ok {
+			return choice, nil
 		}
 		if err != nil {
 			fmt.Fprintln(p.out)
-			return 0, err
+			return *new(T), err
 		}
 	}
 }
 
 func (p *person) confirm(ctx context.Context, q agent.Question) (agent.Consent, error) {
 	fmt.Fprintf(p.out, "%s\n", story.Asked(q.What, maxQuestion))
-	letter, err := p.choose(ctx, "  allow it? [y]es, [n]o, [a]lways "+q.Call.Tool+" in this session: ", "yna")
+	consent, err := choose(ctx, p, "  "+p.talk.Allow(q.Call.Tool), map[rune]agent.Consent{
+		'y': agent.Once, '是': agent.Once, 'n': agent.Refused, '否': agent.Refused, 'a': agent.Always,
+	})
 	switch {
 	case ctx.Err() != nil:
 		return agent.Refused, context.Cause(ctx)
 	case err != nil: // nobody is there any more
 		return agent.Refused, nil
-	case letter == 'y':
-		return agent.Once, nil
-	case letter == 'a':
-		return agent.Always, nil
 	}
-	return agent.Refused, nil
+	return consent, nil
 }
 
 // maxQuestion bounds what a person is asked about, in columns. Who agrees must have
@@ -101,14 +102,15 @@ func (p *person) confirm(ctx context.Context, q agent.Question) (agent.Consent, 
 const maxQuestion = 64_000
 
 func (p *person) decide(ctx context.Context, u agent.Unknown) (agent.Decision, error) {
-	fmt.Fprintf(p.out, "It is not known whether this happened: %s\n  %s\n", u.Entry.Tool, story.Asked(string(u.Entry.Input), maxQuestion))
+	fmt.Fprintf(p.out, "%s\n  %s\n", p.talk.Unknown(u.Entry.Tool), story.Asked(string(u.Entry.Input), maxQuestion))
 	if u.Entry.Note != "" {
-		fmt.Fprintf(p.out, "  why: %s\n", story.Line(u.Entry.Note, maxQuestion))
+		fmt.Fprintf(p.out, "  %s\n", p.talk.Why(u.Entry.Note))
 	}
-	letter, err := p.choose(ctx, "  [h]appened, [n]ot happened: run it, [t]ell the model that nobody knows, [s]top here: ", "hnts")
+	verdict, err := choose(ctx, p, "  "+p.talk.Outcomes(), map[rune]ledger.Verdict{
+		'h': ledger.Happened, 'n': ledger.NotHappened, 't': ledger.StaysUnknown, 's': "",
+	})
 	if err != nil {
 		return agent.Decision{}, nil // it stays unknown
 	}
-	verdict := map[byte]ledger.Verdict{'h': ledger.Happened, 'n': ledger.NotHappened, 't': ledger.StaysUnknown}[letter]
 	return agent.Decision{Verdict: verdict, Note: "answered in the terminal"}, nil
 }

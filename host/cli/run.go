@@ -143,7 +143,7 @@ func (a *app) run(ctx context.Context, o *workOptions, prompt string) error {
 	}
 	defer w.Close()
 	if prompt == "" && session.Read(w.session.Entries()).User == "" {
-		return usageError{fmt.Errorf("session %q: nothing was asked yet: say what to do", w.session.ID())}
+		return usageError{errors.New(w.talk.Unasked(w.session.ID()))}
 	}
 	if a.asJSON {
 		return a.runJSON(ctx, w, prompt)
@@ -160,7 +160,7 @@ func (a *app) run(ctx context.Context, o *workOptions, prompt string) error {
 		t.write(w.agent.Text())
 	}
 	t.Close()
-	return w.tellOf(err)
+	return w.told(err)
 }
 
 // runJSON is run as lines of JSON.
@@ -190,7 +190,7 @@ func (a *app) runJSON(ctx context.Context, w *work, prompt string) error {
 		last["request"] = f.Request
 	}
 	out.line("done", last)
-	return w.tellOf(err)
+	return w.told(err)
 }
 
 // say makes the agent and gives it a prompt, if there is one.
@@ -202,30 +202,4 @@ func (w *work) say(ctx context.Context, prompt string) (err error) {
 		return err
 	}
 	return w.agent.Say(ctx, sdk.TextPart(prompt))
-}
-
-// tellOf is err with what to do about it.
-func (w *work) tellOf(err error) error {
-	if u, ok := errors.AsType[*agent.UndecidedError](err); ok {
-		return fmt.Errorf(`%w
-  %s
-  key      %s
-  why      %s
-Look whether it was done, say so, and go on:
-  spillway ledger settle%[6]s %[3]s happened   (or not-happened, or unknown)
-  %[5]s`, err, callOf(u.Entry), u.Entry.Key, u.Entry.Note, w.goOn(), w.flag)
-	}
-	_, failed := errors.AsType[*agent.FailedError](err)
-	worked := len(session.Read(w.session.Entries()).Calls) > 0
-	if w.session.Kept() && (errors.Is(err, agent.ErrInterrupted) || failed && worked) {
-		return fmt.Errorf("%w\nTo go on: %s", err, w.goOn())
-	}
-	return err
-}
-
-func (w *work) goOn() string {
-	if !w.session.Kept() {
-		return "(the session was not kept)"
-	}
-	return "spillway run" + w.flag + " --resume " + w.session.ID()
 }

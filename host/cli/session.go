@@ -2,12 +2,8 @@ package cli
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
-	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -58,15 +54,7 @@ func (a *app) readSession(id string) ([]session.Entry, error) {
 		return nil, err
 	}
 	entries, err := store.Read(id)
-	return entries, noSession(err)
-}
-
-// noSession is err with what to do if it says that there is no such session.
-func noSession(err error) error {
-	if errors.Is(err, session.ErrNotFound) {
-		return usageError{fmt.Errorf("%w (spillway session list shows them)", err)}
-	}
-	return err
+	return entries, noSession(err, id, a.talk())
 }
 
 func (a *app) sessionListCommand() *cobra.Command {
@@ -86,24 +74,11 @@ func (a *app) sessionListCommand() *cobra.Command {
 			if a.asJSON {
 				return a.printJSON(append([]session.Info{}, all...))
 			}
-			return printSessions(a.stdout, all)
+			return story.Sessions(a.stdout, all, a.telling(a.stdout))
 		},
 	}
 	a.jsonFlag(c, "it")
 	return c
-}
-
-func printSessions(out io.Writer, all []session.Info) error {
-	if len(all) == 0 {
-		_, err := fmt.Fprintln(out, "no sessions yet")
-		return err
-	}
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "SESSION\tUSED\tFOLDER\tABOUT")
-	for _, s := range all {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", s.ID, s.Changed.Format(time.DateTime), story.Line(s.Folder, maxNote), story.Line(s.Title, maxNote))
-	}
-	return w.Flush()
 }
 
 func (a *app) sessionShowCommand() *cobra.Command {
@@ -176,7 +151,7 @@ func (a *app) sessionDeleteCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return noSession(store.Delete(args[0]))
+			return noSession(store.Delete(args[0]), args[0], a.talk())
 		},
 	}
 }

@@ -26,10 +26,10 @@ import (
 // calls goes to standard error.
 type teller struct {
 	out, err io.Writer
-	screen   bool          // out is a terminal: a stranger's text is made harmless
-	live     bool          // answers are shown as they come
-	counts   bool          // err can show the seconds of a wait
-	options  story.Options // of err
+	screen   bool       // out is a terminal: a stranger's text is made harmless
+	live     bool       // answers are shown as they come
+	counts   bool       // err can show the seconds of a wait
+	talk     story.Talk // on err
 
 	mu     sync.Mutex
 	open   bool            // a line of standard output has no end yet
@@ -43,7 +43,7 @@ func (a *app) teller() *teller {
 	screen := isTerminal(a.stdout)
 	return &teller{
 		out: a.stdout, err: a.stderr, screen: screen, live: screen,
-		counts: isTerminal(a.stderr) && !a.dumb(), options: a.telling(a.stderr),
+		counts: isTerminal(a.stderr) && !a.dumb(), talk: a.talk(),
 	}
 }
 
@@ -73,9 +73,9 @@ func (t *teller) Tell(e agent.Event) {
 			t.accepted()
 		}
 	case agent.EventSwitch:
-		t.note(e.Depth, story.Notice(e.Attempt, e.Before, t.options))
+		t.note(e.Depth, story.Notice(e.Attempt, e.Before, t.talk.Options))
 	case agent.EventReturn:
-		t.note(e.Depth, story.Back(e.Attempt.Route, t.options))
+		t.note(e.Depth, story.Back(e.Attempt.Route, t.talk.Options))
 	case agent.EventToolStart:
 		what := e.What
 		if what == "" {
@@ -85,17 +85,13 @@ func (t *teller) Tell(e agent.Event) {
 	case agent.EventToolResult:
 		t.result(e)
 	case agent.EventWithdrawn:
-		if t.live || e.Depth > 0 {
-			t.note(e.Depth, fmt.Sprintf("── withdrawn: the answer broke off (%s), asking again ──", story.Line(e.Failure.Error(), maxNote)))
-		} else {
-			t.note(e.Depth, fmt.Sprintf("the answer broke off (%s), asking again", story.Line(e.Failure.Error(), maxNote)))
-		}
+		t.note(e.Depth, t.talk.Withdrawn(e.Failure, t.live || e.Depth > 0))
 		t.held.Reset()
 		t.calls = false
 	case agent.EventWait:
 		t.waiting(e)
 	case agent.EventSummary:
-		t.note(e.Depth, fmt.Sprintf("the conversation is too long for every model: %d messages are summed up (the session keeps them)", e.Count))
+		t.note(e.Depth, t.talk.SummedUp(e.Count))
 	}
 }
 
@@ -179,23 +175,22 @@ func (t *teller) result(e agent.Event) {
 		}
 	}
 	if e.Result.Error {
-		t.note(e.Depth, "  failed: "+story.Line(text, maxNote))
+		t.note(e.Depth, "  "+t.talk.Failed(text))
 	}
 }
 
 // waiting says that nobody can serve, and until when; on a terminal it counts
 // down.
 func (t *teller) waiting(e agent.Event) {
-	why := fmt.Sprintf("nobody can serve (%s)", story.Line(e.Failure.Error(), maxNote))
 	if !t.counts {
-		t.note(e.Depth, fmt.Sprintf("%s: asking again in %s", why, e.Wait.Round(time.Millisecond)))
+		t.note(e.Depth, t.talk.Waiting(e.Failure, e.Wait))
 		return
 	}
 	// The seconds have a short line of their own: one that a narrow screen breaks
 	// could not be written anew.
-	t.note(e.Depth, why)
+	t.note(e.Depth, t.talk.NobodyServes(e.Failure))
 	t.wait = countDown(e.Wait, func(left time.Duration) {
-		fmt.Fprintf(t.err, "\r\x1b[Kasking again in %s (Ctrl-C ends it)", left)
+		fmt.Fprint(t.err, "\r\x1b[K"+t.talk.CountingDown(left))
 	})
 }
 

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
@@ -27,7 +26,7 @@ type toolbox struct {
 
 // open opens the tools of all rows. A row that cannot be used is told, and left
 // out: the others may be all that is needed.
-func (b *toolbox) open(ctx context.Context, rows []host.Tools, tell func(string)) {
+func (b *toolbox) open(ctx context.Context, rows []host.Tools, tell func(entry string, err error)) {
 	// Servers may take their time to start, each.
 	b.own, b.servers = make([][]tool.Tool, len(rows)), make([]*mcp.Server, len(rows))
 	errs := make([]error, len(rows))
@@ -38,7 +37,7 @@ func (b *toolbox) open(ctx context.Context, rows []host.Tools, tell func(string)
 	wg.Wait()
 	for i, err := range errs {
 		if err != nil {
-			tell(fmt.Sprintf("tools of entry %q are left out: %v", rows[i].ID, err))
+			tell(rows[i].ID, err)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -28,6 +29,7 @@ type work struct {
 	session *session.Session
 	store   *session.Store
 	options agent.Options
+	talk    story.Talk
 	tools   *toolbox     // nil: the model may call none
 	agent   *agent.Agent // once it works
 	which   string       // tools the model may call
@@ -39,7 +41,7 @@ type work struct {
 // begin opens what an agent works with. Close closes it.
 // Watch keeps the profile in step with its files.
 func (a *app) begin(ctx context.Context, o *workOptions, watch bool) (_ *work, err error) {
-	w := &work{yes: o.yes, which: o.tools}
+	w := &work{yes: o.yes, which: o.tools, talk: a.talk()}
 	defer func() {
 		if err != nil {
 			w.Close()
@@ -78,13 +80,16 @@ func (w *work) openSession(a *app, o *workOptions) error {
 	case o.noSession:
 		w.session = session.NewMemory(session.NewID(), folder)
 	case o.last:
-		if id, err = w.store.Last(folder); err != nil {
+		if id, err = w.store.Last(folder); errors.Is(err, session.ErrNotFound) {
+			err = toldError{err, w.talk.NoSessionHere(folder)}
+		}
+		if err != nil {
 			return usageError{fmt.Errorf("--continue: %w", err)}
 		}
 		fallthrough
 	case o.resume != "":
 		w.session, err = w.store.Open(id)
-		err = noSession(err)
+		err = noSession(err, id, w.talk)
 	default:
 		w.session, err = w.store.Begin(folder)
 	}
@@ -93,7 +98,7 @@ func (w *work) openSession(a *app, o *workOptions) error {
 	}
 	w.closers = append(w.closers, w.session.Close)
 	if torn := w.session.Torn(); torn > 0 {
-		fmt.Fprintf(a.stderr, "session %s: the last %d bytes were not written to their end and are left out\n", w.session.ID(), torn)
+		fmt.Fprintln(a.stderr, w.talk.Torn(w.session.ID(), torn))
 	}
 	w.options.Session = w.session
 	if w.session.Kept() {
@@ -125,7 +130,7 @@ func (w *work) openTools(ctx context.Context, a *app, which string) error {
 		}),
 	}
 	w.closers = append(w.closers, w.tools.Close)
-	w.tools.open(ctx, rows, func(line string) { fmt.Fprintf(a.stderr, "spillway: %s\n", line) })
+	w.tools.open(ctx, rows, func(entry string, err error) { fmt.Fprintf(a.stderr, "spillway: %s\n", w.talk.LeftOut(entry, err)) })
 	l, err := ledger.Open(filepath.Join(w.runtime.Dir(), profile.StateDir))
 	if err != nil {
 		return err
@@ -140,9 +145,4 @@ func (w *work) Close() {
 	for _, end := range slices.Backward(w.closers) {
 		_ = end() // all that matters was on the disk before
 	}
-}
-
-// callOf is a tool call on one line.
-func callOf(e ledger.Entry) string {
-	return story.Line(e.Tool+" "+string(e.Input), maxNote)
 }

@@ -91,7 +91,7 @@ func Call(w io.Writer, e ledger.Entry, o Options) error {
 	}
 	add("key", "键", text(bold, e.Key))
 	add("state", "状态", callState(e, words))
-	add("why", "原因", text(plain, sentence(e.Note)))
+	add("why", "原因", text(plain, words.note(e.Note)))
 	if e.Settled != nil {
 		v := settlements[e.Settled.Verdict]
 		add("settled", "裁定", text(plain, fmt.Sprintf("%s (%s)", words.pick(v.en, v.zh), clock.moment(e.Settled.At))))

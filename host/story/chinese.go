@@ -198,6 +198,7 @@ var chinese = lexicon{
 		more:      "另有 %d 个",
 	},
 	judged:   chineseJudged,
+	talk:     chineseTalk,
 	waiting:  "等待内容",
 	flows:    "内容到达",
 	held:     "发问前等待",

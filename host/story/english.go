@@ -198,6 +198,7 @@ var english = lexicon{
 		more:      "%d more",
 	},
 	judged:   englishJudged,
+	talk:     englishTalk,
 	waiting:  "waiting for content",
 	flows:    "content arrives",
 	held:     "waiting before asking",

@@ -27,6 +27,7 @@ type lexicon struct {
 	notice         noticeWords
 	status         statusWords
 	judged         judgedWords
+	talk           talkWords
 	waiting, flows string // legend of the drawing
 	held           string // the same: a wait before asking
 	answered       string // an attempt that worked, beside its bar

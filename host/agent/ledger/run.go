@@ -113,10 +113,12 @@ func (l *Ledger) begin(ctx context.Context, e Entry) (Entry, error) {
 	return was, nil
 }
 
-const lostNote = "whoever ran it ended before its outcome was recorded"
+// LostNote is why the outcome of a call is unknown that was begun and that nobody
+// runs any more.
+const LostNote = "whoever ran it ended before its outcome was recorded"
 
 // lose is the end of a started call that nobody runs any more.
-func (e *Entry) lose() { e.State, e.Ended, e.Note = Unknown, time.Now(), lostNote }
+func (e *Entry) lose() { e.State, e.Ended, e.Note = Unknown, time.Now(), LostNote }
 
 // finish records what the tool answered.
 func (l *Ledger) finish(ctx context.Context, e Entry, result tool.Result, err error) (Entry, error) {
