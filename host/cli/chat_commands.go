@@ -117,11 +117,14 @@ func order(v sdk.Verb) func(*chat, context.Context, []string) error {
 	}
 }
 
+// maxRoute bounds a route in a list, in columns.
+const maxRoute = 100
+
 func (c *chat) model(_ context.Context, args []string) error {
 	if len(args) == 0 {
 		for _, p := range c.runtime.Graph().Catalogue().Providers {
 			for _, m := range p.Models {
-				fmt.Fprintln(c.out, story.Line(p.Name+"/"+m.ID, maxNote))
+				fmt.Fprintln(c.out, story.Line(p.Name+"/"+m.ID, maxRoute))
 			}
 		}
 		return nil

@@ -84,7 +84,7 @@ func choose[T any](ctx context.Context, p *person, question string, choices map[
 }
 
 func (p *person) confirm(ctx context.Context, q agent.Question) (agent.Consent, error) {
-	fmt.Fprintf(p.out, "%s\n", story.Asked(q.What, maxQuestion))
+	fmt.Fprintf(p.out, "%s\n", p.talk.Asking(q.What))
 	consent, err := choose(ctx, p, "  "+p.talk.Allow(q.Call.Tool), map[rune]agent.Consent{
 		'y': agent.Once, '是': agent.Once, 'n': agent.Refused, '否': agent.Refused, 'a': agent.Always,
 	})
@@ -97,12 +97,8 @@ func (p *person) confirm(ctx context.Context, q agent.Question) (agent.Consent, 
 	return consent, nil
 }
 
-// maxQuestion bounds what a person is asked about, in columns. Who agrees must have
-// seen it whole: tools shorten their questions themselves, and say by how much.
-const maxQuestion = 64_000
-
 func (p *person) decide(ctx context.Context, u agent.Unknown) (agent.Decision, error) {
-	fmt.Fprintf(p.out, "%s\n  %s\n", p.talk.Unknown(u.Entry.Tool), story.Asked(string(u.Entry.Input), maxQuestion))
+	fmt.Fprintf(p.out, "%s\n  %s\n", p.talk.Unknown(u.Entry.Tool), p.talk.Input(u.Entry.Input))
 	if u.Entry.Note != "" {
 		fmt.Fprintf(p.out, "  %s\n", p.talk.Why(u.Entry.Note))
 	}

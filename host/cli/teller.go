@@ -77,11 +77,7 @@ func (t *teller) Tell(e agent.Event) {
 	case agent.EventReturn:
 		t.note(e.Depth, story.Back(e.Attempt.Route, t.talk.Options))
 	case agent.EventToolStart:
-		what := e.What
-		if what == "" {
-			what = e.Call.Tool + " " + string(e.Call.Input)
-		}
-		t.note(e.Depth, "● "+story.Line(what, maxNote))
+		t.note(e.Depth, t.talk.Doing(e.Call.Tool, e.Call.Input, e.What))
 	case agent.EventToolResult:
 		t.result(e)
 	case agent.EventWithdrawn:
@@ -94,9 +90,6 @@ func (t *teller) Tell(e agent.Event) {
 		t.note(e.Depth, t.talk.SummedUp(e.Count))
 	}
 }
-
-// maxNote bounds what a note quotes, in columns.
-const maxNote = 100
 
 func (t *teller) answer(e sdk.Event) {
 	switch {

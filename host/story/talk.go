@@ -1,6 +1,7 @@
 package story
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -18,6 +19,26 @@ type Talk struct{ Options }
 const maxQuoted = 100
 
 func (t Talk) says() *talkWords { return &t.words().talk }
+
+// Doing is a tool call that begins. what is the call in its tool's words, "" if it
+// has none.
+func (t Talk) Doing(name string, input json.RawMessage, what string) string {
+	if what == "" {
+		what = name + " " + string(input)
+	}
+	return "● " + Line(t.words().act(what), maxQuoted)
+}
+
+// maxAsked bounds what a person is asked about, in columns. Who agrees must have
+// seen it whole: tools shorten their questions themselves, and say by how much.
+const maxAsked = 64_000
+
+// Asking is what a person is to agree to, with all that stands in it: what looks
+// like a key may be the part of a command that does harm.
+func (t Talk) Asking(what string) string { return asked(t.words().act(what), maxAsked) }
+
+// Input is what a call is about that may have happened, as Asking shows it.
+func (t Talk) Input(input json.RawMessage) string { return asked(string(input), maxAsked) }
 
 // Failed is what a tool said that failed.
 func (t Talk) Failed(said string) string {

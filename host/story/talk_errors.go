@@ -15,7 +15,7 @@ func (t Talk) Unanswered(f *sdk.Failure, request string, begun bool) string {
 	if begun {
 		form = t.says().errors.broke
 	}
-	return fmt.Sprintf(form, f, request)
+	return fmt.Sprintf(form, message(f.Error()), request)
 }
 
 // Undecided is the end of work that a person must decide about, of several lines.

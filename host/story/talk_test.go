@@ -43,6 +43,13 @@ func lines(t Talk, text string) map[string]string {
 		"perhaps":      t.UnknownCommand("/hlp", []string{"/help", "/x"}),
 		"unknown /x":   t.UnknownCommand("/x", nil),
 		"torn":         t.Torn("s-1", 18),
+		"unanswered":   t.Unanswered(f, "req_1", false),
+		"broken":       t.Unanswered(f, "req_1", true),
+		"undecided":    t.Undecided(ledger.Entry{Action: ledger.Action{Tool: text}, Key: "9f", Note: text}, "settle", ""),
+		"here":         t.NoSessionHere(text),
+		"no session":   t.NoSession(text),
+		"doing":        t.Doing(text, nil, "") + t.Doing("", nil, text),
+		"asking":       t.Asking(text) + t.Input([]byte(text)),
 	}
 }
 

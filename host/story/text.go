@@ -107,7 +107,5 @@ func Block(s string) string {
 // looks like a key.
 func Line(s string, n int) string { return clip(message(s), n) }
 
-// Asked is a stranger's text as Line shows it, but with all that stands in it: what
-// looks like a key may be the part of a command that does harm, and who agrees to it
-// must have seen it.
-func Asked(s string, n int) string { return clip(strings.Join(strings.Fields(safe(s)), " "), n) }
+// asked is a stranger's text as Line shows it, but with what looks like a key.
+func asked(s string, n int) string { return clip(strings.Join(strings.Fields(safe(s)), " "), n) }
