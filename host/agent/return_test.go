@@ -2,6 +2,7 @@ package agent_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -63,11 +64,11 @@ func TestReturn(t *testing.T) {
 				if err := a.Send(t.Context(), sdk.TextPart("go")); err != nil {
 					t.Fatal(err)
 				}
-				back := ""
+				var back []string
 				for _, e := range d.told(agent.EventReturn) {
-					back += e.Attempt.Route.String()
+					back = append(back, e.Attempt.Route.String())
 				}
-				got = append(got, back)
+				got = append(got, strings.Join(back, " "))
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("returns (-want +got):\n%s", diff)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
 
 	"spillway/host/agent"
 	"spillway/host/agent/ledger"
@@ -66,15 +65,17 @@ func lineReader(in io.Reader) func(context.Context) (string, error) {
 	}
 }
 
-// choose asks until an answer begins as one of the choices does. The end of the
-// input, or of ctx, is an error.
-func choose[T any](ctx context.Context, p *person, question string, choices map[rune]T) (T, error) {
+// choose asks until an answer is one of the choices, or begins with one that is a
+// letter. The end of the input, or of ctx, is an error.
+func choose[T any](ctx context.Context, p *person, question string, choices map[string]T) (T, error) {
 	for {
 		fmt.Fprint(p.out, question)
 		text, err := p.in(ctx)
-		first, _ := utf8.DecodeRuneInString(strings.ToLower(text))
-		if choice, ok := choices[first]; ok {
-			return choice, nil
+		text = strings.ToLower(text)
+		for _, answer := range []string{text, text[:min(len(text), 1)]} {
+			if choice, ok := choices[answer]; ok {
+				return choice, nil
+			}
 		}
 		if err != nil {
 			fmt.Fprintln(p.out)
@@ -85,8 +86,8 @@ func choose[T any](ctx context.Context, p *person, question string, choices map[
 
 func (p *person) confirm(ctx context.Context, q agent.Question) (agent.Consent, error) {
 	fmt.Fprintf(p.out, "%s\n", p.talk.Asking(q.What))
-	consent, err := choose(ctx, p, "  "+p.talk.Allow(q.Call.Tool), map[rune]agent.Consent{
-		'y': agent.Once, '是': agent.Once, 'n': agent.Refused, '否': agent.Refused, 'a': agent.Always,
+	consent, err := choose(ctx, p, "  "+p.talk.Allow(q.Call.Tool), map[string]agent.Consent{
+		"y": agent.Once, "是": agent.Once, "是的": agent.Once, "n": agent.Refused, "否": agent.Refused, "a": agent.Always,
 	})
 	switch {
 	case ctx.Err() != nil:
@@ -102,8 +103,8 @@ func (p *person) decide(ctx context.Context, u agent.Unknown) (agent.Decision, e
 	if u.Entry.Note != "" {
 		fmt.Fprintf(p.out, "  %s\n", p.talk.Why(u.Entry.Note))
 	}
-	verdict, err := choose(ctx, p, "  "+p.talk.Outcomes(), map[rune]ledger.Verdict{
-		'h': ledger.Happened, 'n': ledger.NotHappened, 't': ledger.StaysUnknown, 's': "",
+	verdict, err := choose(ctx, p, "  "+p.talk.Outcomes(), map[string]ledger.Verdict{
+		"h": ledger.Happened, "n": ledger.NotHappened, "t": ledger.StaysUnknown, "s": "",
 	})
 	if err != nil {
 		return agent.Decision{}, nil // it stays unknown

@@ -61,7 +61,7 @@ func TestAnswers(t *testing.T) {
 		{[]string{"N"}, agent.Refused, 1},
 		{[]string{"否"}, agent.Refused, 1},
 		{[]string{"a"}, agent.Always, 1},
-		{[]string{"", "what?", "不知道", "y"}, agent.Once, 4},
+		{[]string{"", "what?", "是否有风险", "y"}, agent.Once, 4},
 		{nil, agent.Refused, 1}, // the end of the input
 	} {
 		for _, l := range []story.Language{story.English, story.Chinese} {
