@@ -28,7 +28,7 @@ const (
 	BrokenModel      BrokenKind = "model"       // About names a model that Detail's provider does not list
 	BrokenUnfit      BrokenKind = "unfit"       // nobody may be served by About
 	BrokenUnled      BrokenKind = "unled"       // no request leads to About
-	BrokenNoFailover BrokenKind = "no_failover" // nobody moves a failing call of About
+	BrokenNoFailover BrokenKind = "no_failover" // nobody moves a failing call of those that About lists
 	BrokenNobody     BrokenKind = "nobody"      // nobody is asked for About
 	BrokenRefused    BrokenKind = "refused"     // a plugin refuses requests for About, which Detail says
 	BrokenAlone      BrokenKind = "alone"       // none of those who are to take over from About may
@@ -97,7 +97,7 @@ func (s *surveyed) note(l Line) {
 	case len(l.Routes) == 0:
 		s.broken(Broken{Kind: BrokenNobody, About: name, Skips: skipped})
 	case l.idle():
-		s.broken(Broken{Kind: BrokenNoFailover, About: name})
+		s.unmoved = append(s.unmoved, name)
 	case len(alive) > 1:
 		if len(skipped) > 0 {
 			note(Note{Kind: NoteSkipped, About: name, Skips: skipped})

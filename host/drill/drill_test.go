@@ -122,6 +122,27 @@ func TestBroken(t *testing.T) {
 	}
 }
 
+// TestOneCause: what follows from one missing plugin is told once, behind its cause.
+func TestOneCause(t *testing.T) {
+	o := folder(t, `
+- {id: a, name: provider-sim, config: {models: [m]}}
+- {id: b, name: provider-sim, config: {models: [n]}}
+- {id: failover, name: failovr, config: {priority: [a, b]}}
+- {id: names, name: aliases, config: {quick: {route: b/n}}}
+`)
+	r, err := Run(t.Context(), Options{Host: o})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, b := range r.Broken {
+		got = append(got, string(b.Kind)+" "+b.Entry+b.About)
+	}
+	if d := cmp.Diff([]string{"fault failover", "no_failover a/m, quick (b/n)"}, got); d != "" {
+		t.Errorf("broken (-want +got):\n%s", d)
+	}
+}
+
 func TestReadLists(t *testing.T) {
 	o := folder(t, `
 - id: failover

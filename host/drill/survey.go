@@ -20,6 +20,7 @@ type surveyed struct {
 	listed   []listed
 	models   map[string][]string // that providers list
 	dead     map[sdk.Route]bool  // routes that are listed and cannot serve
+	unmoved  []string            // lines whose failing calls no plugin moves
 }
 
 // survey looks at a profile before anything is rehearsed.
@@ -70,6 +71,9 @@ func survey(ctx context.Context, o Options) (*surveyed, error) {
 	s.unserved()
 	for _, l := range s.report.Lines {
 		s.note(l)
+	}
+	if s.unmoved != nil { // one fault, whatever it leaves alone
+		s.broken(Broken{Kind: BrokenNoFailover, About: strings.Join(s.unmoved, ", ")})
 	}
 	return s, nil
 }
