@@ -58,9 +58,7 @@ func KeySources(o Options) ([]KeySource, error) {
 		} else if i := slices.IndexFunc(vendor.KeyEnv, func(name string) bool { v, _ := o.Env(name); return v != "" }); i >= 0 {
 			s.Variables = vendor.KeyEnv[i : i+1]
 		} else {
-			s.Missing = slices.Concat(e.Unset, vendor.KeyEnv)
-			slices.Sort(s.Missing)
-			s.Missing = slices.Compact(s.Missing)
+			s.Missing = missingKeys(e, vendor)
 		}
 		vendor.Auth = cmp.Or(c.Auth, vendor.Auth)
 		if !vendor.Passthrough() && (s.Missing != nil || s.Variables != nil || s.Written > 0) {
@@ -68,6 +66,18 @@ func KeySources(o Options) ([]KeySource, error) {
 		}
 	}
 	return all, nil
+}
+
+// missingKeys are the variables of which one should hold the key of an entry: the
+// vendor's usual ones, in its order, then what else the row names.
+func missingKeys(e profile.Entry, v provider.Vendor) []string {
+	missing := slices.Clone(v.KeyEnv)
+	for _, name := range e.Unset {
+		if !slices.Contains(missing, name) {
+			missing = append(missing, name)
+		}
+	}
+	return missing
 }
 
 // holders are the variables that hold some of the keys, and how many keys none

@@ -210,10 +210,8 @@ func (b *builder) keys(e profile.Entry, c providerConfig, v provider.Vendor) ([]
 			return []profile.Secret{profile.Secret(k)}, nil
 		}
 	}
-	missing := slices.Concat(e.Unset, v.KeyEnv)
-	if len(missing) > 0 {
-		slices.Sort(missing)
-		return nil, fmt.Errorf("%w: set %s", errNoKey, strings.Join(slices.Compact(missing), " or "))
+	if missing := missingKeys(e, v); len(missing) > 0 {
+		return nil, fmt.Errorf("%w: set %s", errNoKey, strings.Join(missing, " or "))
 	}
 	return nil, nil
 }
