@@ -17,6 +17,7 @@ const eventsHelp = `With --json each event is a line of JSON with its name in "e
   session      the session's id; kept: whether it can be gone on with
   start, block_start, text, reasoning, tool_call, block_end, usage, finish
                an answer as it comes in; finish has a failure if it broke
+               block_start has a kind: text, reasoning or tool_call
   request      the answer is whole; its id is for "spillway explain"
   tool_start   a tool begins: id, tool, input, what
   tool_result  … and ends: id, tool, failed, text, took_ms
@@ -89,6 +90,11 @@ func (w *eventWriter) answer(e sdk.Event, depth int) {
 		sdk.KindUsage: "usage", sdk.KindFinish: "finish",
 	}[e.Kind]
 	line := map[string]any{"text": e.Text, "model": e.Model, "name": e.Name, "finish": string(e.Finish), "depth": depth}
+	if e.Kind == sdk.KindBlockStart {
+		line["kind"] = map[sdk.BlockKind]string{
+			sdk.BlockText: "text", sdk.BlockReasoning: "reasoning", sdk.BlockToolCall: "tool_call",
+		}[e.Block]
+	}
 	if e.Usage != nil {
 		line["usage"] = e.Usage
 	}
