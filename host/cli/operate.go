@@ -112,12 +112,8 @@ func (a *app) operate(ctx context.Context, o sdk.Order) error {
 			fmt.Fprintln(a.stderr, text+"; the order holds for calls that name it all the same")
 		}
 	}
-	until := ""
-	if !o.Until.IsZero() {
-		until = " until " + o.Until.Format("2006-01-02 15:04:05")
-	}
-	fmt.Fprintf(a.stdout, "%s: %s%s\n", o.Verb, o.Target, until)
-	return nil
+	_, err = fmt.Fprintln(a.stdout, story.Ordered(o, a.telling(a.stdout)))
+	return err
 }
 
 // unadvertised is what a person should know who names a model that its provider

@@ -149,6 +149,14 @@ var chinese = lexicon{
 		back:     "已回到 %s",
 		skipped:  "跳过 %s（%s）",
 	},
+	ordered: orderWords{
+		clear:   "%s 的故障记录已清除",
+		enable:  "%s 已启用",
+		disable: "%s 已停用",
+		pin:     "全部请求只发往 %s",
+		drain:   "%s 不再接新请求",
+		until:   "，到 %s 为止",
+	},
 	status: statusWords{
 		listening: "监听 %s",
 		up:        "已运行 %s",

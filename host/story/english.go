@@ -149,6 +149,14 @@ var english = lexicon{
 		back:     "back to %s",
 		skipped:  "%s is passed over (%s)",
 	},
+	ordered: orderWords{
+		clear:   "%s is cleared",
+		enable:  "%s is enabled",
+		disable: "%s is disabled",
+		pin:     "everything goes to %s and nowhere else",
+		drain:   "nothing new begins at %s",
+		until:   " until %s",
+	},
 	status: statusWords{
 		listening: "listening on %s",
 		up:        "up %s",

@@ -26,6 +26,7 @@ type lexicon struct {
 	ending         endingWords
 	notice         noticeWords
 	status         statusWords
+	ordered        orderWords
 	judged         judgedWords
 	talk           talkWords
 	waiting, flows string // legend of the drawing
