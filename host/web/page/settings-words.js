@@ -102,9 +102,11 @@ export function label(f) {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-// about is what the schema says of a field.
+// about is what the schema says of a field. Files have milliseconds; a time shown
+// here has its unit beside it.
 export function about(f) {
-  return known(f.schema.description) ?? '';
+  const says = known(f.schema.description) ?? '';
+  return f.steps.at(-1).endsWith('Ms') ? says.replace(/,? in milliseconds\b/, '') : says;
 }
 
 // told is a fault in words. f is the field that it stands beside.
