@@ -40,6 +40,7 @@ func Check(ctx context.Context, o Options) (*Report, error) {
 		builder:   &builder{runtime: &Runtime{opts: o}, vendors: vendors},
 		keyed:     &builder{runtime: &Runtime{opts: keyed}, vendors: vendors},
 		catalogue: newCatalogue(o),
+		models:    map[string][]string{},
 		whole:     len(errs) == 0,
 		report:    &Report{Profile: o.Dir, Findings: []Finding{}},
 	}
@@ -72,6 +73,9 @@ func Check(ctx context.Context, o Options) (*Report, error) {
 	for _, e := range entries {
 		c.entry(ctx, e)
 	}
+	if c.whole {
+		c.references()
+	}
 	return c.report, nil
 }
 
@@ -80,9 +84,11 @@ type checker struct {
 	builder   *builder
 	keyed     *builder // as builder, with every key set
 	catalogue *catalogue
-	whole     bool     // every file could be read
-	stateless error    // why the profile has no place for its state
-	providers []string // names that routes may have
+	whole     bool                // every file could be read
+	stateless error               // why the profile has no place for its state
+	providers []string            // names that routes may have
+	models    map[string][]string // that those list, as far as it is known
+	settled   []settled           // what may refer to other entries
 	report    *Report
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/dlclark/regexp2"
 
 	"spillway/host/profile"
+	"spillway/host/provider"
 	"spillway/host/sim"
 	"spillway/sdk"
 )
@@ -79,7 +80,16 @@ func (c *checker) vendor(e profile.Entry) bool {
 			at = id
 		}
 	}
-	_, known := c.builder.vendors[name]
+	v, known := c.builder.vendors[name]
+	if config.Models != nil {
+		v.Models = nil
+	}
+	for _, m := range config.Models {
+		v.Models = append(v.Models, provider.Model(m))
+	}
+	for _, m := range v.Models {
+		c.models[e.ID] = append(c.models[e.ID], m.ID)
+	}
 	if known || config.BaseURL != "" || config.Endpoints != nil || e.Name == moduleSim {
 		return true
 	}
@@ -156,6 +166,7 @@ const UnknownProvider = "unknown provider"
 
 // routes warns of providers that are none of the profile's.
 func (c *checker) routes(e profile.Entry, schema []byte) {
+	c.settled = append(c.settled, settled{e, schema})
 	if !c.whole {
 		return
 	}

@@ -87,7 +87,9 @@ type Manifest struct {
 	// Schema is the JSON Schema (2020-12) of the configuration. Beyond the
 	// standard, "x-volatile": true marks a field that changes while the plugin
 	// runs, and "x-provider": true one that names a provider; "format": "regex"
-	// is checked.
+	// is checked. "x-defines": "budget" at a mapping says that its keys are names of
+	// that kind, besides those that "x-defined": [...] lists; a text with "x-names":
+	// "budget", of any entry, is then to be one of them.
 	Schema   json.RawMessage
 	Judge    bool // implements Judge
 	Operator bool // implements Operator
