@@ -137,6 +137,7 @@ func TestChatTerminal(t *testing.T) {
 	c.expect("── interrupted: what was said is kept ──")
 	c.expect("> ")
 	c.press("/pin kimi-coding/k3 1h\r")
+	c.expect("everything goes to kimi-coding/k3 and nowhere else until ")
 	c.expect("· pinned to kimi-coding/k3")
 	c.press("\x1b[A\x1b[A") // two lines up in the history
 	c.expect("go on")

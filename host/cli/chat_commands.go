@@ -105,7 +105,16 @@ func (c *chat) pin(ctx context.Context, args []string) error {
 		}
 		o.Until = time.Now().Add(d).Round(time.Second)
 	}
-	return c.runtime.Operate(ctx, o)
+	return c.order(ctx, o)
+}
+
+// order gives an order and says what holds now.
+func (c *chat) order(ctx context.Context, o sdk.Order) error {
+	if err := c.runtime.Operate(ctx, o); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(c.out, story.Ordered(o, c.talk.Options))
+	return err
 }
 
 func order(v sdk.Verb) func(*chat, context.Context, []string) error {
@@ -113,7 +122,7 @@ func order(v sdk.Verb) func(*chat, context.Context, []string) error {
 		if len(args) == 0 {
 			return usageError{errors.New(c.talk.WantsTarget("/" + string(v)))}
 		}
-		return c.runtime.Operate(ctx, sdk.Order{Verb: v, Target: args[0]})
+		return c.order(ctx, sdk.Order{Verb: v, Target: args[0]})
 	}
 }
 
