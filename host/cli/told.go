@@ -2,7 +2,9 @@ package cli
 
 import (
 	"errors"
+	"time"
 
+	"spillway/host"
 	"spillway/host/agent"
 	"spillway/host/agent/session"
 	"spillway/host/story"
@@ -35,6 +37,11 @@ func (w *work) told(err error) error {
 		return toldError{err, w.talk.Undecided(u.Entry, "spillway ledger settle"+w.flag, w.goOn())}
 	case failed:
 		says = w.talk.Unanswered(f.Failure, f.Request, f.Begun)
+		now := time.Now()
+		if wait, _ := host.Retry(f.Failure, now); wait > 0 {
+			says += "\n" + w.talk.WorthAsking(now.Add(wait))
+		}
+		says += "\n" + w.talk.Explains("spillway explain"+w.flag+" "+f.Request)
 	case errors.Is(err, agent.ErrInterrupted):
 		says = w.talk.Interrupted(errors.Is(err, errEnded))
 	case errors.Is(err, agent.ErrTurns):

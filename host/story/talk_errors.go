@@ -3,6 +3,7 @@ package story
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"spillway/host/agent/ledger"
 	"spillway/sdk"
@@ -17,6 +18,15 @@ func (t Talk) Unanswered(f *sdk.Failure, request string, begun bool) string {
 	}
 	return fmt.Sprintf(form, message(f.Error()), request)
 }
+
+// WorthAsking tells from when on somebody may answer.
+func (t Talk) WorthAsking(at time.Time) string {
+	c := t.clock()
+	return fmt.Sprintf(t.says().errors.worth, c.moment(at), c.apart(at))
+}
+
+// Explains tells which command has the story of a request.
+func (t Talk) Explains(command string) string { return fmt.Sprintf(t.says().errors.explains, command) }
 
 // Undecided is the end of work that a person must decide about, of several lines.
 // settle and goOn are the commands that take the person's word, but for the call's

@@ -36,6 +36,8 @@ type sessionWords struct{ session, used, folder, about, none string }
 // talkErrors end the work, or a command of the conversation.
 type talkErrors struct {
 	failed, broke            string // failure, request
+	worth                    string // moment, distance
+	explains                 string // command
 	undecided                string // tool
 	interrupted, twice       string
 	turns, cut, refused      string
@@ -83,6 +85,8 @@ var englishTalk = talkWords{
 	errors: talkErrors{
 		failed:        "nobody could answer: %s (request %s)",
 		broke:         "the answer broke off: %s (request %s)",
+		worth:         "Somebody may answer again at %s (%s).",
+		explains:      "What was tried: %s",
 		undecided:     "it is not known whether %s happened: a person must decide",
 		interrupted:   "interrupted",
 		twice:         "interrupted twice",
@@ -144,6 +148,8 @@ var chineseTalk = talkWords{
 	errors: talkErrors{
 		failed:        "没有供应商能作答：%s（请求 %s）",
 		broke:         "回答中断：%s（请求 %s）",
+		worth:         "%s（%s）起可能又有供应商能作答。",
+		explains:      "试过什么，请看：%s",
 		undecided:     "不知道 %s 是否已经发生：须由人来判定",
 		interrupted:   "已中断",
 		twice:         "已两次中断",
