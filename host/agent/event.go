@@ -15,6 +15,7 @@ type EventKind string
 
 const (
 	EventAnswer     EventKind = "answer"      // Answer: an event of the answer that comes in
+	EventAsked      EventKind = "asked"       // Attempt: its route is asked now
 	EventRequest    EventKind = "request"     // Request: the answer was accepted; its id is for explain
 	EventToolStart  EventKind = "tool_start"  // Call, What
 	EventToolResult EventKind = "tool_result" // Call, Result, Took
@@ -92,7 +93,7 @@ func (a *Agent) tell(e Event) {
 }
 
 // noticed tells of an attempt on another route than the one that was told last,
-// and of one that is repeated.
+// of one that is repeated, and of whom it asks.
 func (a *Agent) noticed(head sdk.Route) func(record.Attempt, *record.Attempt) {
 	return func(at record.Attempt, before *record.Attempt) {
 		a.mu.Lock()
@@ -113,6 +114,7 @@ func (a *Agent) noticed(head sdk.Route) func(record.Attempt, *record.Attempt) {
 		if at.Route != last || before != nil && before.Route == at.Route {
 			a.tell(Event{Kind: EventSwitch, Attempt: at, Before: before})
 		}
+		a.tell(Event{Kind: EventAsked, Attempt: at})
 	}
 }
 

@@ -184,10 +184,11 @@ func (c *chat) turn(ctx context.Context, text string) error {
 	for {
 		select {
 		case err := <-done:
+			c.teller.mu.Lock()
+			defer c.teller.mu.Unlock()
+			c.teller.stopWaiting()
 			if errors.Is(err, agent.ErrInterrupted) {
-				c.teller.mu.Lock()
 				c.teller.note(0, c.talk.Stopped())
-				c.teller.mu.Unlock()
 				return nil
 			}
 			return err

@@ -61,10 +61,10 @@ func (a *app) runCommand() *cobra.Command {
 rows tools-files, tools-shell, tools-fetch and mcp give it. Without PROMPT, or
 with -, the task is read from standard input.
 
-On a terminal answers are shown as they come. Elsewhere standard output gets the
-last answer, once it is whole; all else is on standard error: tool calls, and one
-line when another vendor takes over. An answer that breaks off is withdrawn, and
-asked for again.
+On a terminal answers are shown as they come; until something comes, who is asked
+and for how long. Elsewhere standard output gets the last answer, once it is
+whole; all else is on standard error: tool calls, and one line when another vendor
+takes over. An answer that breaks off is withdrawn, and asked for again.
 
 The conversation is kept in the profile's state ("spillway session"), and every
 tool call that changes something in a ledger: after a crash, an interruption or

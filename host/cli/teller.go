@@ -28,7 +28,7 @@ type teller struct {
 	out, err io.Writer
 	screen   bool       // out is a terminal: a stranger's text is made harmless
 	live     bool       // answers are shown as they come
-	counts   bool       // err can show the seconds of a wait
+	counts   bool       // err can show passing seconds
 	talk     story.Talk // on err
 
 	mu     sync.Mutex
@@ -37,6 +37,7 @@ type teller struct {
 	calls  bool            // it calls tools
 	broken error           // standard output takes nothing any more
 	wait   *countdown
+	asked  *progress // until content comes
 }
 
 func (a *app) teller() *teller {
@@ -62,12 +63,16 @@ func isTerminal(w any) bool {
 func (t *teller) Tell(e agent.Event) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.stopWaiting()
+	if e.Kind != agent.EventAnswer {
+		t.stopWaiting()
+	}
 	switch e.Kind {
 	case agent.EventAnswer:
 		if e.Depth == 0 { // a nested agent's words are its parent's tool result
 			t.answer(*e.Answer)
 		}
+	case agent.EventAsked:
+		t.asking(e.Attempt.Route)
 	case agent.EventRequest:
 		if e.Depth == 0 {
 			t.accepted()
@@ -112,6 +117,7 @@ func (t *teller) write(text string) {
 	if text == "" || t.broken != nil {
 		return
 	}
+	t.stopWaiting()
 	_, t.broken = fmt.Fprint(t.out, text)
 	t.open = !strings.HasSuffix(text, "\n")
 }
@@ -155,6 +161,7 @@ func (t *teller) note(depth int, line string) {
 	if line == "" {
 		return
 	}
+	t.stopWaiting()
 	t.endLine()
 	fmt.Fprintln(t.err, strings.Repeat("  ", depth)+line)
 }
@@ -183,11 +190,23 @@ func (t *teller) waiting(e agent.Event) {
 	// could not be written anew.
 	t.note(e.Depth, t.talk.NobodyServes(e.Failure))
 	t.wait = countDown(e.Wait, func(left time.Duration) {
-		fmt.Fprint(t.err, "\r\x1b[K"+t.talk.CountingDown(left))
+		fmt.Fprint(t.err, rewrite+t.talk.CountingDown(left))
 	})
 }
 
+// asking says on a terminal who is asked while nothing comes.
+func (t *teller) asking(r sdk.Route) {
+	if t.counts {
+		t.endLine()
+		t.asked = showProgress(t.err, func(passed time.Duration) string { return t.talk.Expecting(r, passed) })
+	}
+}
+
 func (t *teller) stopWaiting() {
+	if t.asked != nil {
+		t.asked.stop()
+		t.asked = nil
+	}
 	if t.wait != nil {
 		t.wait.stop()
 		t.wait = nil

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"spillway/host"
 	"spillway/host/agent/mcp"
@@ -25,16 +26,30 @@ type toolbox struct {
 }
 
 // open opens the tools of all rows. A row that cannot be used is told, and left
-// out: the others may be all that is needed.
-func (b *toolbox) open(ctx context.Context, rows []host.Tools, tell func(entry string, err error)) {
+// out: the others may be all that is needed. slow hears once of the servers that
+// take longer to start than a person is left without a word.
+func (b *toolbox) open(ctx context.Context, rows []host.Tools, tell func(entry string, err error), slow func(servers []string)) {
 	// Servers may take their time to start, each.
 	b.own, b.servers = make([][]tool.Tool, len(rows)), make([]*mcp.Server, len(rows))
-	errs := make([]error, len(rows))
+	errs, opened := make([]error, len(rows)), make([]atomic.Bool, len(rows))
 	var wg sync.WaitGroup
 	for i, row := range rows {
-		wg.Go(func() { errs[i] = b.openRow(ctx, i, row) })
+		wg.Go(func() {
+			errs[i] = b.openRow(ctx, i, row)
+			opened[i].Store(true)
+		})
 	}
-	wg.Wait()
+	patiently(wg.Wait, func() {
+		var servers []string
+		for i, row := range rows {
+			if row.Module == host.ModuleMCP && !opened[i].Load() {
+				servers = append(servers, row.ID)
+			}
+		}
+		if servers != nil {
+			slow(servers)
+		}
+	})
 	for i, err := range errs {
 		if err != nil {
 			tell(rows[i].ID, err)

@@ -130,7 +130,10 @@ func (w *work) openTools(ctx context.Context, a *app, which string) error {
 		}),
 	}
 	w.closers = append(w.closers, w.tools.Close)
-	w.tools.open(ctx, rows, func(entry string, err error) { fmt.Fprintf(a.stderr, "spillway: %s\n", w.talk.LeftOut(entry, err)) })
+	w.tools.open(ctx, rows,
+		func(entry string, err error) { fmt.Fprintf(a.stderr, "spillway: %s\n", w.talk.LeftOut(entry, err)) },
+		func(servers []string) { fmt.Fprintf(a.stderr, "spillway: %s\n", w.talk.Starting(servers)) },
+	)
 	l, err := ledger.Open(filepath.Join(w.runtime.Dir(), profile.StateDir))
 	if err != nil {
 		return err

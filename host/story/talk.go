@@ -71,6 +71,17 @@ func (t Talk) CountingDown(left time.Duration) string {
 	return fmt.Sprintf(t.says().again, t.clock().span(left)) + t.says().endsWait
 }
 
+// Expecting tells who is asked, and for how long already, in a line that the screen
+// does not break.
+func (t Talk) Expecting(r sdk.Route, passed time.Duration) string {
+	return clip(fmt.Sprintf(t.says().asking, name(r), t.clock().span(passed)), t.width()-1)
+}
+
+// Starting tells which servers of tools have not started yet.
+func (t Talk) Starting(servers []string) string {
+	return fmt.Sprintf(t.says().starting, Line(strings.Join(servers, t.says().comma), maxQuoted))
+}
+
 // SummedUp tells that messages were.
 func (t Talk) SummedUp(messages int) string { return fmt.Sprintf(t.says().summedUp, messages) }
 

@@ -10,6 +10,9 @@ type talkWords struct {
 	waiting   string // failure
 	again     string // duration
 	endsWait  string
+	asking    string // route, duration
+	starting  string // names
+	comma     string // between names
 	summedUp  string // count
 	stopped   string // the mark of an interruption
 
@@ -63,6 +66,9 @@ var englishTalk = talkWords{
 	withdrawn:    "── withdrawn: the answer broke off (%s), asking again ──",
 	waiting:      "nobody can serve (%s)",
 	again:        "asking again in %s",
+	asking:       "asking %s (%s)",
+	starting:     "starting the MCP server %s ...",
+	comma:        ", ",
 	endsWait:     " (Ctrl-C ends it)",
 	summedUp:     "the conversation is too long for every model: %d messages are summed up (the session keeps them)",
 	stopped:      "── interrupted: what was said is kept ──",
@@ -126,6 +132,9 @@ var chineseTalk = talkWords{
 	withdrawn:    "── 撤回：回答中断（%s），重新发问 ──",
 	waiting:      "暂时没有可用的供应商（%s）",
 	again:        "%s后再问",
+	asking:       "正在问 %s（%s）",
+	starting:     "正在启动 MCP 服务器 %s……",
+	comma:        "、",
 	endsWait:     "（Ctrl-C 结束等待）",
 	summedUp:     "对话太长，所有模型都放不下：较早的 %d 条消息已概括成摘要（会话里仍保留原文）",
 	stopped:      "── 已中断：说过的内容已保留 ──",
