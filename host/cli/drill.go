@@ -119,12 +119,7 @@ func (a *app) drill(ctx context.Context, o drill.Options) error {
 	if err != nil {
 		return drillError(err)
 	}
-	if a.asJSON {
-		err = a.printJSON(r)
-	} else {
-		err = r.Write(a.stdout, a.telling(a.stdout))
-	}
-	return drilled(err, r.Failed)
+	return a.drilled(r, r.Failed)
 }
 
 // drillLive asks the real vendors.
@@ -144,12 +139,7 @@ func (a *app) drillLive(ctx context.Context, o drill.LiveOptions) (err error) {
 	if err != nil {
 		return drillError(err)
 	}
-	if a.asJSON {
-		err = a.printJSON(r)
-	} else {
-		err = r.Write(a.stdout, a.telling(a.stdout))
-	}
-	return drilled(err, r.Failed)
+	return a.drilled(r, r.Failed)
 }
 
 // drillEval measures the real vendors.
@@ -169,12 +159,7 @@ func (a *app) drillEval(ctx context.Context, o drill.EvalOptions) (err error) {
 	if err != nil {
 		return drillError(err)
 	}
-	if a.asJSON {
-		err = a.printJSON(r)
-	} else {
-		err = r.Write(a.stdout, a.telling(a.stdout))
-	}
-	return drilled(err, r.Failed)
+	return a.drilled(r, r.Failed)
 }
 
 // drillError is an error of the command's, or one in what the user wrote.
@@ -185,8 +170,18 @@ func drillError(err error) error {
 	return err
 }
 
-// drilled is the end of a drill that was told, or could not be.
-func drilled(err error, failed int) error {
+// report is what a drill has found.
+type report interface {
+	Write(w io.Writer, o story.Options) error
+}
+
+// drilled tells of a drill that has ended.
+func (a *app) drilled(r report, failed int) (err error) {
+	if a.asJSON {
+		err = a.printJSON(r)
+	} else {
+		err = r.Write(a.stdout, a.telling(a.stdout))
+	}
 	if err == nil && failed > 0 {
 		return quietError{errors.New("the drill has failed")}
 	}

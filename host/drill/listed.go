@@ -22,9 +22,10 @@ type listed struct {
 type lists struct {
 	Priority []named `json:"priority"`
 	Chains   []struct {
-		named
-		Routes []named `json:"routes"`
-		Budget string  `json:"budget"`
+		Provider string  `json:"provider"`
+		Model    string  `json:"model"`
+		Routes   []named `json:"routes"`
+		Budget   string  `json:"budget"`
 	} `json:"chains"`
 	Budget  bounds            `json:"budget"`
 	Budgets map[string]bounds `json:"budgets"`
@@ -86,7 +87,7 @@ func readLists(entries []profile.Entry) (all []listed, most int) {
 			all = append(all, listed{entry: e.ID, path: path, route: sdk.Route(r), head: head, place: at.String()})
 		}
 		for i, c := range l.Chains {
-			add(fmt.Sprintf("chains[%d]", i), c.named, true)
+			add(fmt.Sprintf("chains[%d]", i), named{c.Provider, c.Model}, true)
 			most = max(most, perVendor(c.Budget))
 			for j, r := range c.Routes {
 				add(fmt.Sprintf("chains[%d].routes[%d]", i, j), r, false)

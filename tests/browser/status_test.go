@@ -77,9 +77,9 @@ func reported(t *testing.T, s *rig.Server, target string) {
 	}
 }
 
-// soon is the time in which the page shows what has been reported; a busy machine
-// with the race detector gets more.
-const soon, soonWhenBusy = time.Second, 5 * time.Second
+// soon is the time in which the page shows what has been reported. A busy machine
+// with the race detector takes less than a tenth of it.
+const soon = time.Second
 
 // TestCircuitOpens: a vendor runs out of quota while somebody looks, and the page
 // shows it, and where requests go instead.
@@ -91,7 +91,7 @@ func TestCircuitOpens(t *testing.T) {
 	reported(t, s, "anthropic")
 	since := time.Now()
 	p.wait(`document.querySelector('.step[data-vendor=anthropic] .pill.bad') && document.querySelector('.step.wet').dataset.vendor === 'kimi-coding'`)
-	if took := time.Since(since); took > soonWhenBusy {
+	if took := time.Since(since); took > soon {
 		t.Errorf("the page shows it %s after it was reported, want %s", took, soon)
 	} else {
 		t.Logf("shown %s after it was reported", took)
