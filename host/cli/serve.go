@@ -34,6 +34,7 @@ const defaultListen = "127.0.0.1:8790"
 
 func (a *app) serveCommand() *cobra.Command {
 	var listen string
+	var drain time.Duration
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve the vendors' APIs on this machine",
@@ -47,18 +48,24 @@ Several may serve one profile: what one learns of a vendor the others know withi
 a second.
 
 Prints "listening on http://…" when it is ready. SIGTERM and Ctrl-C let answers
-under way end (` + drainTime.String() + ` at most), then it exits with 0. Addresses other than
+under way end (` + drainTime.String() + ` at most), then it exits with 0. Before that it serves for as long
+as --drain says, while GET /health answers 503: time for a balancer to send calls
+elsewhere. Addresses other than
 loopback need a token in ` + tokenVariable + `, which the page asks for, too. It has
 16 bytes or more.`,
 		Example: `  spillway serve
   ANTHROPIC_BASE_URL=http://127.0.0.1:8790 claude`,
-		RunE: func(c *cobra.Command, _ []string) error { return a.serve(c.Context(), listen) },
+		RunE: func(c *cobra.Command, _ []string) error { return a.serve(c.Context(), listen, drain) },
 	}
 	c.Flags().StringVar(&listen, "listen", defaultListen, "`ADDRESS` to listen on; port 0 for a free one")
+	c.Flags().DurationVar(&drain, "drain", 0, "`TIME` between a signal and the end of listening, for a balancer to see that /health is not ok")
 	return c
 }
 
-func (a *app) serve(ctx context.Context, listen string) error {
+func (a *app) serve(ctx context.Context, listen string, drain time.Duration) error {
+	if drain < 0 {
+		return usageError{fmt.Errorf("--drain: %s is negative (allowed: 0 or a time like 10s)", drain)}
+	}
 	token, _ := a.env(tokenVariable)
 	hostname, port, err := net.SplitHostPort(listen)
 	if err != nil {
@@ -95,9 +102,10 @@ func (a *app) serve(ctx context.Context, listen string) error {
 	defer l.Close()
 	address := "http://" + l.Addr().String()
 	page := web.New(web.Options{Runtime: rt, Address: address, Log: log})
-	srv := gateway.HTTPServer(gateway.New(gateway.Options{
+	gate := gateway.New(gateway.Options{
 		Runtime: rt, Token: profile.Secret(token), Hosts: []string{hostname}, Log: log, Page: page,
-	}))
+	})
+	srv := gateway.HTTPServer(gate)
 	srv.RegisterOnShutdown(page.Close)
 	ctl, err := control.Serve(rt.Dir(), &controlled{runtime: rt, address: address})
 	if err != nil {
@@ -116,9 +124,18 @@ func (a *app) serve(ctx context.Context, listen string) error {
 		return err
 	case <-ctx.Done():
 	}
-	drain, cancel := context.WithTimeout(context.Background(), drainTime)
+	if drain > 0 {
+		gate.Drain()
+		log.Info("draining: a balancer sends calls elsewhere", "for", drain.String())
+		select {
+		case err := <-served:
+			return err
+		case <-time.After(drain):
+		}
+	}
+	end, cancel := context.WithTimeout(context.Background(), drainTime)
 	defer cancel()
-	if err := srv.Shutdown(drain); err != nil {
+	if err := srv.Shutdown(end); err != nil {
 		log.Warn("answers under way were cut", "after", drainTime.String())
 		srv.Close()
 	}

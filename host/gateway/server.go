@@ -33,6 +33,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"spillway/host"
@@ -73,6 +74,8 @@ type Server struct {
 	metrics *metrics
 	counts  counts
 	mux     *http.ServeMux
+
+	draining atomic.Bool
 }
 
 // New returns a gateway.
@@ -90,7 +93,7 @@ func New(o Options) *Server {
 	}
 	s.mux.Handle("GET /metrics", s.metrics.handler)
 	for _, path := range []string{"/health", "/healthz"} {
-		s.mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
+		s.mux.HandleFunc("GET "+path, s.health)
 	}
 	s.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodHead { // clients look whether anybody is there
@@ -99,6 +102,20 @@ func New(o Options) *Server {
 		refuse(w, http.StatusNotFound, "no such resource: "+r.Method+" "+r.URL.Path+" (there are: POST /v1/messages, POST /v1/messages/count_tokens, POST /v1/chat/completions, POST /v1/responses, GET /v1/models)")
 	})
 	return s
+}
+
+// Drain says in /health that nothing new should be sent here, which a balancer
+// obeys, and ends each connection with its next answer. What comes all the same is
+// answered as before.
+func (s *Server) Drain() { s.draining.Store(true) }
+
+func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
+	if s.draining.Load() {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		fmt.Fprintln(w, "draining")
+		return
+	}
+	fmt.Fprintln(w, "ok")
 }
 
 // HTTPServer returns a server for h with the limits a gateway needs: a client
@@ -112,6 +129,9 @@ func HTTPServer(h http.Handler) *http.Server {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// The server leaves the last answer's deadline on the connection.
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
+	if s.draining.Load() {
+		w.Header().Set("Connection", "close")
+	}
 	page := s.page != nil && ofPage(r)
 	switch {
 	case s.token == "" && !s.hostAllowed(r.Host): // a page that rebinds a name has no token

@@ -41,6 +41,31 @@ func TestPaths(t *testing.T) {
 	}
 }
 
+// TestDrain: a balancer is told to send nothing new, and what comes is answered.
+func TestDrain(t *testing.T) {
+	r := newRig(t, "ok", dialects[1].module, gateway.Options{})
+	for _, want := range []struct {
+		health string
+		status int
+		closes bool
+	}{{"ok\n", http.StatusOK, false}, {"draining\n", http.StatusServiceUnavailable, true}} {
+		resp, err := http.Get(r.url + "/health")
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, _ := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if resp.StatusCode != want.status || string(body) != want.health || resp.Close != want.closes {
+			t.Errorf("health: got %d %q, closes %t, want %+v", resp.StatusCode, body, resp.Close, want)
+		}
+		answer, text, err := post(t, r.url+dialects[1].path, fmt.Sprintf(dialects[1].body, true))
+		if err != nil || answer.StatusCode != http.StatusOK || answer.Close != want.closes {
+			t.Errorf("a call: got %d %v %s, closes %t", answer.StatusCode, err, text, answer.Close)
+		}
+		r.server.Drain()
+	}
+}
+
 // TestSignsOfLife: how clients look whether anybody is there, and what they find
 // elsewhere.
 func TestSignsOfLife(t *testing.T) {

@@ -3,11 +3,9 @@ package agents
 import (
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -15,44 +13,20 @@ import (
 	"spillway/tests/internal/rig"
 )
 
-// isolatedEnv tells this test binary that it runs in namespaces of its own.
-const isolatedEnv = "SPILLWAY_AGENTS_ISOLATED"
-
 // isolate runs this test binary once more, in a network of its own that has
 // loopback and a name server that knows no name. The server is for the process
 // in there; the one outside gets nil when the other has ended.
 func isolate(t *testing.T) *names {
 	t.Helper()
-	if os.Getenv(isolatedEnv) != "" {
-		loopbackUp(t)
-		return serveNames(t)
-	}
-	binary, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	// The list of files that a test reads is for the go command and has one writer.
 	args := slices.DeleteFunc(slices.Clone(os.Args[1:]), func(arg string) bool {
 		return strings.HasPrefix(arg, "-test.testlogfile")
 	})
-	cmd := exec.CommandContext(t.Context(), binary, args...)
-	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
-	cmd.Env = slices.Concat(os.Environ(), rig.Built(t), []string{isolatedEnv + "=1"})
-	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET | syscall.CLONE_NEWNS}
-	if os.Geteuid() != 0 {
-		cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
-		cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}}
-		cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: 1}}
+	if !rig.Isolate(t, 0, os.Stdout, args...) {
+		return nil
 	}
-	err = cmd.Run()
-	if _, ran := errors.AsType[*exec.ExitError](err); ran {
-		t.Fatalf("the tests in the namespace: %v", err)
-	}
-	if err != nil {
-		t.Fatalf("no network namespace to be had (%v): run the tests as root with CAP_SYS_ADMIN, "+
-			"or let users have namespaces: sudo sysctl -w kernel.unprivileged_userns_clone=1 user.max_net_namespaces=100", err)
-	}
-	return nil
+	loopbackUp(t)
+	return serveNames(t)
 }
 
 // loopbackUp switches on the only interface of a new network.

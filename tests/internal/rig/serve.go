@@ -65,13 +65,31 @@ func Serve(t *testing.T, cordisYML string, env ...string) *Server {
 // no environment but a home of its own and env.
 func ServeProfile(t *testing.T, dir string, env ...string) *Server {
 	t.Helper()
+	return ServeAt(t, Place{Listen: "127.0.0.1:0"}, dir, env...)
+}
+
+// Place is where a server runs.
+type Place struct {
+	Enter  []string // a command that runs another one there, nil for here
+	Listen string
+	Flags  []string // further ones of serve
+}
+
+// ServeAt is ServeProfile at another place.
+func ServeAt(t *testing.T, at Place, dir string, env ...string) *Server {
+	t.Helper()
 	home := filepath.Dir(filepath.Dir(dir))
 	s := &Server{t: t, Dir: dir}
 	s.env = append([]string{
 		"HOME=" + home, "SPILLWAY_HOME=" + home,
 		"GORACE=atexit_sleep_ms=0", // else the race detector holds up every exit by a second
 	}, env...)
-	s.cmd = s.Command("serve", "--listen", "127.0.0.1:0", "--log-level", "debug")
+	s.cmd = s.Command(append([]string{"serve", "--listen", at.Listen, "--log-level", "debug"}, at.Flags...)...)
+	if len(at.Enter) > 0 {
+		entered := exec.Command(at.Enter[0], append(at.Enter[1:], s.cmd.Args...)...)
+		entered.Env = s.cmd.Env
+		s.cmd = entered
+	}
 	s.cmd.Stderr = &s.stderr
 	s.cmd.WaitDelay = orphanTime
 	stdout, err := s.cmd.StdoutPipe()
@@ -121,13 +139,18 @@ func (s *Server) Kill() {
 	})
 }
 
+// Terminate asks the server to end, as its supervisor does.
+func (s *Server) Terminate() {
+	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		s.t.Error(err)
+	}
+}
+
 // Stop ends the server and checks that it exits with 0. A test that failed is
 // told what the server logged. It may be called more than once.
 func (s *Server) Stop() {
 	s.stop.Do(func() {
-		if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
-			s.t.Error(err)
-		}
+		s.Terminate()
 		limit := time.AfterFunc(stopTime, func() { s.cmd.Process.Kill() })
 		defer limit.Stop()
 		if err := s.cmd.Wait(); err != nil {
