@@ -36,18 +36,24 @@ type line struct {
 	begun bool          // headers were sent
 	over  bool          // the timer has nothing more to do
 	gone  bool          // the client does not take any more
+	until time.Time     // deadline of a write
 
 	encoder dialect.Encoder // nil while a vendor's frames are relayed as they are
-	buf     []byte          // what it writes
+	buf     *[]byte         // gathered for one write; the server's, nil while empty
 	sample  []byte          // a relayed frame with content
 	sent    dialect.Sent    // of the answer that is relayed
 
 	grammar *grammar.Checker // nil unless this answer is a sample
 }
 
-// maxSample bounds what is kept of a relayed answer: an id stands in every frame,
-// so a short one will do.
-const maxSample = 4 << 10
+const (
+	// maxSample bounds what is kept of a relayed answer: an id stands in every
+	// frame, so a short one will do.
+	maxSample = 4 << 10
+	// maxGathered bounds what is gathered for one write: a little more than one
+	// read of a vendor's answer.
+	maxGathered = 8 << 10
+)
 
 // newLine holds the headers back.
 func newLine(x *exchange, g host.Gateway) *line {
@@ -82,12 +88,13 @@ func (l *line) tick() {
 		l.begin() // nobody knows yet who serves
 		l.encoder = l.x.dialect.NewEncoder(l.x.options())
 	}
+	b := l.gathered()
 	if l.encoder != nil {
-		l.buf = dialect.EncodeKeepAlive(l.encoder, l.buf[:0])
+		*b = dialect.EncodeKeepAlive(l.encoder, *b)
 	} else {
-		l.buf = append(l.buf[:0], dialect.RelayKeepAlive(l.x.dialect, l.sample)...)
+		*b = append(*b, dialect.RelayKeepAlive(l.x.dialect, l.sample)...)
 	}
-	if !l.write(l.buf) {
+	if !l.flush() {
 		l.x.cancel() // nobody else may notice for as long as the vendor is silent
 		return
 	}
@@ -116,10 +123,14 @@ func (l *line) decided() (begun bool) {
 	return l.begun
 }
 
-// relayed sends a vendor's frame: as it is, or behind a start of our own.
+// relayed takes a vendor's frame: as it is, or behind a start of our own. Frames
+// that came together are sent together, none waits for one that has not come.
 func (l *line) relayed(f llm.Frame) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if f.Raw == nil {
+		return l.flush()
+	}
 	l.sent.Next = max(l.sent.Next, f.Mark.Number+1)
 	if f.Mark.ID != "" {
 		l.sent.ID = f.Mark.ID
@@ -133,11 +144,16 @@ func (l *line) relayed(f llm.Frame) bool {
 		l.over = true // what follows comes at once, and must be the vendor's
 	case dialect.MarkInvalid, dialect.MarkNoise, dialect.MarkError:
 	}
+	b := l.gathered()
 	if l.encoder != nil {
-		l.buf = dialect.EncodeRelayed(l.encoder, l.buf[:0], f.Event, f.Data, f.Raw, f.Mark)
-		return l.write(l.buf)
+		*b = dialect.EncodeRelayed(l.encoder, *b, f.Event, f.Data, f.Raw, f.Mark)
+	} else {
+		*b = append(*b, f.Raw...)
 	}
-	return l.write(f.Raw)
+	if f.Mark.Kind == dialect.MarkTerminal || len(*b) >= maxGathered {
+		return l.flush()
+	}
+	return !l.gone
 }
 
 // encoded sends what an event is in the client's dialect.
@@ -145,8 +161,9 @@ func (l *line) encoded(e sdk.Event) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.over = l.over || e.Kind == sdk.KindFinish
-	l.buf = l.encoder.Encode(l.buf[:0], e)
-	return l.write(l.buf)
+	b := l.gathered()
+	*b = l.encoder.Encode(*b, e)
+	return l.flush()
 }
 
 // relays begins an answer of a vendor's frames, or goes on with the one that has
@@ -180,7 +197,33 @@ func (l *line) broken(f *sdk.Failure) {
 	if l.encoder != nil {
 		sent = l.encoder.Sent()
 	}
-	l.write(l.x.dialect.ErrorFrame(l.x.told(f), l.x.id, sent))
+	b := l.gathered()
+	*b = append(*b, l.x.dialect.ErrorFrame(l.x.told(f), l.x.id, sent)...)
+	l.flush()
+}
+
+// gathered is what waits to be written; mu is held.
+func (l *line) gathered() *[]byte {
+	if l.buf == nil {
+		l.buf = l.x.server.buffers.Get().(*[]byte)
+	}
+	return l.buf
+}
+
+// flush writes what was gathered; mu is held. It reports whether the client took
+// it.
+func (l *line) flush() bool {
+	b := l.buf
+	if b == nil {
+		return !l.gone
+	}
+	l.buf = nil
+	ok := l.write(*b)
+	if cap(*b) <= 2*maxGathered {
+		*b = (*b)[:0]
+		l.x.server.buffers.Put(b)
+	}
+	return ok
 }
 
 // write pushes a frame out; mu is held. It reports whether the client took it.
@@ -192,7 +235,7 @@ func (l *line) write(p []byte) bool {
 		return true
 	}
 	l.heard = time.Now()
-	_ = l.x.out.SetWriteDeadline(l.heard.Add(l.x.server.limits.patience))
+	l.extend()
 	_, err := l.x.w.Write(p)
 	if err == nil {
 		err = l.x.out.Flush()
@@ -202,6 +245,16 @@ func (l *line) write(p []byte) bool {
 		l.grammar.Feed(p)
 	}
 	return !l.gone
+}
+
+// extend sees to it that a write has the better part of the client's patience. The
+// deadline is a timer of the runtime's, so it is not set anew for each write.
+func (l *line) extend() {
+	patience := l.x.server.limits.patience
+	if l.until.Sub(l.heard) < patience-patience/8 {
+		l.until = l.heard.Add(patience)
+		_ = l.x.out.SetWriteDeadline(l.until)
+	}
 }
 
 // check reports what was wrong with the shape of an answer that is over, broken

@@ -33,6 +33,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -73,6 +74,7 @@ type Server struct {
 	limits  limits
 	metrics *metrics
 	counts  counts
+	buffers sync.Pool // of *[]byte; a stream that waits for its vendor has none
 	mux     *http.ServeMux
 
 	draining atomic.Bool
@@ -83,6 +85,7 @@ func New(o Options) *Server {
 	s := &Server{
 		runtime: o.Runtime, token: o.Token, hosts: o.Hosts, page: o.Page, log: o.Log, limits: defaultLimits(),
 		metrics: newMetrics(o.Runtime), counts: counts{until: map[string]time.Time{}}, mux: http.NewServeMux(),
+		buffers: sync.Pool{New: func() any { return new([]byte) }},
 	}
 	for _, base := range []string{"/v1", ""} { // clients differ in whether the base URL has it
 		s.mux.HandleFunc("POST "+base+"/messages", s.answers(dialect.Anthropic()))

@@ -81,7 +81,8 @@ type Raw interface {
 	Head() Head
 	// Frames yields the answer's frames. The last one has a Mark of kind
 	// MarkTerminal, supplied if the vendor forgot it; or Failure is set. A frame
-	// is valid until the next.
+	// is valid until the next. The zero Frame says that nothing further has come
+	// yet: what was gathered of the frames before is to be sent on.
 	Frames() iter.Seq[Frame]
 	// Whole is the body of an answer that is not a stream, or the failure.
 	Whole() ([]byte, *sdk.Failure)

@@ -70,6 +70,7 @@ type attempt struct {
 	started    time.Time
 	resp       *http.Response
 	frames     *sse.Reader
+	lull       func() bool // called before a wait, if set; false: nobody wants more
 	limit      limiter
 	held       []heldFrame
 	heldBytes  int
@@ -146,7 +147,7 @@ func (a *attempt) begin() {
 	r := a.request
 	r.Dispatch.Key = a.print
 	a.number = a.call.Trace.Begin(r)
-	if !a.wait(r.Dispatch.Delay) {
+	if !a.delay(r.Dispatch.Delay) {
 		a.fail(a.caused(nil))
 		return
 	}
@@ -173,7 +174,7 @@ func (a *attempt) begin() {
 	}
 
 	a.started = time.Now()
-	a.limit.start(a.cancel, a.firstLimit(), errFirstContent)
+	a.limit.start(a.cancel, a.started, a.firstLimit(), errFirstContent)
 	a.resp, err = a.provider.client.Do(req)
 	a.limit.quiet = time.Since(a.started) // a vendor silent before its headers is silent
 	if err != nil {
@@ -183,8 +184,8 @@ func (a *attempt) begin() {
 	a.read()
 }
 
-// wait holds an attempt back; false if it was given up meanwhile.
-func (a *attempt) wait(d time.Duration) bool {
+// delay holds an attempt back; false if it was given up meanwhile.
+func (a *attempt) delay(d time.Duration) bool {
 	if d <= 0 {
 		return a.ctx.Err() == nil
 	}
@@ -331,6 +332,7 @@ func (a *attempt) checkWhole(events func() []sdk.Event) {
 func (a *attempt) shows() {
 	if a.facts.FirstContent == 0 {
 		a.facts.FirstContent = max(time.Since(a.started), 1)
+		a.limit.pause()
 	}
 	if !a.request.Dispatch.Buffer {
 		a.commit()

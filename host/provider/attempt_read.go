@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"spillway/host/dialect"
 	"spillway/host/dialect/failure"
 	"spillway/host/profile"
+	"spillway/host/sse"
 	"spillway/sdk"
 )
 
@@ -27,6 +29,7 @@ func (a *attempt) AwaitVisible(ctx context.Context) *sdk.Failure {
 	}
 	if a.failure != nil && !a.facts.Committed {
 		a.settle()
+		a.release()
 		return a.failure
 	}
 	return nil
@@ -40,19 +43,27 @@ func (a *attempt) hold(f heldFrame) {
 		a.fail(sdk.NewFailure(sdk.CodeServer, "limit.held", fmt.Sprintf("more than %d MB came that could not be handed out", most>>20)))
 		return
 	}
-	raw := append([]byte(nil), f.raw...)
-	data := append([]byte(nil), f.data...)
-	a.held = append(a.held, heldFrame{event: f.event, data: data, raw: raw, mark: f.mark})
+	both := slices.Concat(f.raw, f.data)
+	n := len(f.raw)
+	a.held = append(a.held, heldFrame{event: f.event, data: both[n:], raw: both[:n:n], mark: f.mark})
 }
 
 // next reads the following frame that means something. The result is valid
-// until the next call; ok is false at the end, good or bad.
+// until the next call; ok is false at the end, good or bad, and when lull says that
+// nobody wants more. Frames that came in one piece cost no look at a clock.
 func (a *attempt) next() (f heldFrame, ok bool) {
 	for !a.over {
-		a.arm()
-		waited := time.Now()
-		sf, err := a.frames.Next()
-		a.limit.quiet += time.Since(waited)
+		waits := !a.frames.Ready()
+		if waits && a.lull != nil && !a.lull() {
+			return heldFrame{}, false
+		}
+		var sf sse.Frame
+		var err error
+		if waits {
+			sf, err = a.wait()
+		} else {
+			sf, err = a.frames.Next()
+		}
 		if err != nil {
 			a.brokeOff(err)
 			return heldFrame{}, false
@@ -66,22 +77,31 @@ func (a *attempt) next() (f heldFrame, ok bool) {
 			a.seen = true
 		}
 		if a.take(f) {
-			if a.facts.Committed {
-				a.limit.stop() // until arm: what the consumer takes is not the vendor's time
-			}
 			return f, true
 		}
 	}
 	return heldFrame{}, false
 }
 
+// wait reads a frame that has not come yet, within the limit in force.
+func (a *attempt) wait() (sse.Frame, error) {
+	now := time.Now()
+	a.arm(now)
+	f, err := a.frames.Next()
+	a.limit.quiet += time.Since(now)
+	if a.facts.FirstContent != 0 {
+		a.limit.pause() // until arm: what the consumer takes is not the vendor's time
+	}
+	return f, err
+}
+
 // arm puts the limit in force that fits what is being waited for.
-func (a *attempt) arm() {
+func (a *attempt) arm(now time.Time) {
 	switch {
 	case a.facts.FirstContent == 0:
 		return // the limit on the first content runs since the start
 	case a.finished && a.payload.Choices <= 1:
-		a.limit.set(afterFinish-a.limit.quiet, errAfterFinish)
+		a.limit.set(now, afterFinish-a.limit.quiet, errAfterFinish)
 	default:
 		idle, cause := a.request.Dispatch.Limits.Idle, errIdle
 		if idle <= 0 {
@@ -92,11 +112,11 @@ func (a *attempt) arm() {
 		if total <= 0 {
 			total = defaultTotal
 		}
-		if rest := total - time.Since(a.started); rest < left {
+		if rest := total - now.Sub(a.started); rest < left {
 			left, idle, cause = rest, total, errTotal
 		}
 		a.limit.period = idle
-		a.limit.set(left, cause)
+		a.limit.set(now, left, cause)
 	}
 }
 
@@ -190,16 +210,9 @@ func scrub(said []byte, keys ...profile.Secret) []byte {
 	return said
 }
 
-// settle reports the outcome, once, and frees the connection.
+// settle reports the outcome, once. It comes before the consumer hears of the end.
 func (a *attempt) settle() {
 	a.limit.stop()
-	if a.resp != nil {
-		if a.failure == nil && a.frames != nil {
-			a.drain()
-		}
-		a.resp.Body.Close()
-	}
-	a.cancel(errClosed)
 	if a.failure != nil && !a.finished {
 		a.estimate()
 	}
@@ -245,13 +258,27 @@ func (a *attempt) estimate() {
 	a.call.Trace.Estimated(a.number)
 }
 
-// drain reads to the end of a finished body, so that the connection can be used
-// again. The end has mostly arrived with the terminal.
-func (a *attempt) drain() {
-	a.limit.set(50*time.Millisecond, errAfterFinish)
-	_, _ = io.CopyN(io.Discard, a.resp.Body, 4<<10)
-	a.limit.stop()
+// release frees the connection. It comes after the consumer has heard of the end,
+// since it may have to wait for the body's: one that was read to there can be used
+// again.
+func (a *attempt) release() {
+	if a.resp != nil {
+		if a.failure == nil && a.frames != nil {
+			a.limit.set(time.Now(), drainTime, errAfterFinish)
+			_, _ = io.CopyN(io.Discard, a.resp.Body, drainSize)
+			a.limit.stop()
+		}
+		a.resp.Body.Close()
+	}
+	a.cancel(errClosed)
 }
+
+// Bounds of what is read behind an answer's terminal. The end of the body mostly
+// comes with it.
+const (
+	drainTime = 50 * time.Millisecond
+	drainSize = 4 << 10
+)
 
 // OnOutcome implements sdk.Reporter.
 func (a *attempt) OnOutcome(f func(sdk.Outcome)) {

@@ -35,6 +35,7 @@ func (a *attempt) leave() {
 		a.fail(a.caused(nil))
 	}
 	a.settle()
+	a.release()
 }
 
 // Events implements sdk.Stream.
@@ -104,17 +105,23 @@ func (a *attempt) Frames() iter.Seq[llm.Frame] {
 		}
 		defer a.leave()
 		a.begin()
-		terminal := false
-		if a.frames != nil && !a.each(func(f heldFrame) bool {
-			if f.mark.Kind == dialect.MarkTerminal {
-				terminal = true
-				a.settle()
-			}
-			return yield(llm.Frame{Raw: f.raw, Event: f.event, Data: f.data, Mark: f.mark})
-		}) {
-			return
+		taken, terminal := true, false
+		give := func(f llm.Frame) bool {
+			taken = taken && yield(f)
+			return taken
+		}
+		a.lull = func() bool { return give(llm.Frame{}) }
+		if a.frames != nil {
+			a.each(func(f heldFrame) bool {
+				if f.mark.Kind == dialect.MarkTerminal {
+					terminal = true
+					a.settle()
+				}
+				return give(llm.Frame{Raw: f.raw, Event: f.event, Data: f.data, Mark: f.mark})
+			})
 		}
 		switch {
+		case !taken:
 		case a.failure != nil:
 			a.settle()
 			yield(llm.Frame{Failure: a.failure})

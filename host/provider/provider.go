@@ -170,8 +170,6 @@ func newClient() *http.Client {
 			MaxIdleConns:        0,
 			MaxIdleConnsPerHost: 256,
 			IdleConnTimeout:     90 * time.Second,
-			WriteBufferSize:     16 << 10,
-			ReadBufferSize:      16 << 10,
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}

@@ -105,6 +105,14 @@ func (r *Reader) Next() (Frame, error) {
 	}
 }
 
+// Ready reports whether the next frame is known to be there, so that Next will not
+// read. It looks for a blank line between line ends of one kind; where a vendor
+// mixes them it may say false although the frame is there.
+func (r *Reader) Ready() bool {
+	unread := r.buf[r.line:r.end]
+	return bytes.Contains(unread, []byte("\n\n")) || bytes.Contains(unread, []byte("\r\n\r\n"))
+}
+
 // nextLine moves past the next whole line and returns its bounds, without its
 // end.
 func (r *Reader) nextLine() (from, to int, ok bool) {
