@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -224,9 +223,6 @@ func (r *Runtime) Call(ctx context.Context, in Inbound) (*llm.Call, sdk.Stream) 
 	c.Trace.On(g.calls.opened, g.calls.decided, r.traced(g, c))
 	return c, g.waterfall.Resuming(ctx, c, g.waterfall.Stream(ctx, c))
 }
-
-// NewID returns the id of a new request.
-func NewID() string { return "req_" + strings.ToLower(rand.Text()[:20]) }
 
 // ErrNoRoute is returned by Resolve.
 var ErrNoRoute = errors.New("no route")

@@ -23,7 +23,8 @@ type answerBlock struct {
 
 // events gives the events of an answer that was not streamed.
 func (a *answer) events() []sdk.Event {
-	all := []sdk.Event{{Kind: sdk.KindStart, ID: a.id, Model: a.model}}
+	all := make([]sdk.Event, 0, 3+3*len(a.blocks))
+	all = append(all, sdk.Event{Kind: sdk.KindStart, ID: a.id, Model: a.model})
 	for i, b := range a.blocks {
 		all = append(all, sdk.Event{Kind: sdk.KindBlockStart, Index: i, Block: b.kind, ID: b.id, Name: b.name})
 		if b.text != "" {

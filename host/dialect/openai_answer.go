@@ -13,34 +13,70 @@ func (openai) ParseAnswer(body []byte) ([]sdk.Event, bool) {
 	if !valid(body) {
 		return nil, false
 	}
-	v := gjson.ParseBytes(body)
-	choice := v.Get("choices.0")
-	message := choice.Get("message")
-	finish, broken := openaiFinish(text(choice.Get("finish_reason")))
-	if e := v.Get("error"); e.Exists() && isError([]byte(e.Raw)) || !message.IsObject() || broken {
+	var a answer
+	var choice []byte
+	failed := false
+	for w := walk(body); w.member(); {
+		switch string(w.key) {
+		case "id":
+			a.id = unquote(w.val)
+		case "model":
+			a.model = unquote(w.val)
+		case "usage":
+			a.usage = openaiUsage(w.val)
+		case "error":
+			failed = failed || isError(w.val)
+		case "choices":
+			if c := walk(w.val); w.val[0] == '[' && c.element() {
+				choice = c.val
+			}
+		}
+	}
+	finish, broken := openaiFinish(unquote(member(choice, "finish_reason")))
+	message := member(choice, "message")
+	if failed || broken || len(message) == 0 || message[0] != '{' {
 		return nil, false
 	}
-	a := answer{
-		id:     text(v.Get("id")),
-		model:  text(v.Get("model")),
-		usage:  openaiUsage([]byte(v.Get("usage").Raw)),
-		finish: finish,
+	a.finish, a.blocks = finish, openaiBlocks(message)
+	return a.events(), true
+}
+
+// openaiBlocks are the blocks of a whole message, in the order in which a stream
+// brings them.
+func openaiBlocks(message []byte) (blocks []answerBlock) {
+	var reasoning, other, content, refusal string
+	var calls []byte
+	for w := walk(message); w.member(); {
+		switch string(w.key) {
+		case "reasoning_content":
+			reasoning = unquote(w.val)
+		case "reasoning":
+			other = unquote(w.val)
+		case "content":
+			content = unquote(w.val)
+		case "refusal":
+			refusal = unquote(w.val)
+		case "tool_calls":
+			calls = w.val
+		}
 	}
 	add := func(kind sdk.BlockKind, s string) {
 		if s != "" {
-			a.blocks = append(a.blocks, answerBlock{kind: kind, text: s})
+			blocks = append(blocks, answerBlock{kind: kind, text: s})
 		}
 	}
-	add(sdk.BlockReasoning, cmp.Or(text(message.Get("reasoning_content")), text(message.Get("reasoning"))))
-	add(sdk.BlockText, text(message.Get("content")))
-	add(sdk.BlockText, text(message.Get("refusal")))
-	elements(message.Get("tool_calls"), func(c gjson.Result) {
-		a.blocks = append(a.blocks, answerBlock{
-			kind: sdk.BlockToolCall, id: text(c.Get("id")), name: text(c.Get("function.name")),
-			text: arguments(c.Get("function.arguments")),
+	add(sdk.BlockReasoning, cmp.Or(reasoning, other))
+	add(sdk.BlockText, content)
+	add(sdk.BlockText, refusal)
+	if len(calls) > 0 {
+		elements(gjson.ParseBytes(calls), func(c gjson.Result) {
+			blocks = append(blocks, answerBlock{
+				kind: sdk.BlockToolCall, id: text(c.Get("id")), name: text(c.Get("function.name")),
+				text: arguments(c.Get("function.arguments")),
+			})
 		})
-	})
-	return a.events(), true
+	}
+	return blocks
 }
 
 type openaiAnswer struct {

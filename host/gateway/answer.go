@@ -102,8 +102,8 @@ func (x *exchange) header(head llm.Head) {
 			}
 		}
 	}
-	if attempts := x.call.Trace.Record().Attempts; len(attempts) > 0 {
-		h.Set(headerRoute, attempts[len(attempts)-1].Route.String())
-		h.Set(headerAttempts, strconv.Itoa(len(attempts)))
+	if route, attempts := x.call.Trace.Served(); attempts > 0 {
+		h.Set(headerRoute, route.String())
+		h.Set(headerAttempts, strconv.Itoa(attempts))
 	}
 }

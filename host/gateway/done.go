@@ -20,8 +20,7 @@ const refused record.Outcome = "refused"
 func (x *exchange) done(f *sdk.Failure, committed bool) {
 	rec := record.Request{Dialect: x.dialect.Name(), Outcome: refused}
 	if x.call != nil {
-		x.call.Trace.Finish(f, committed)
-		rec = x.call.Trace.Record()
+		rec = x.call.Trace.Finish(f, committed)
 	} else if f.Code == sdk.CodeAborted {
 		rec.Outcome = record.Cancelled
 	}
@@ -60,8 +59,8 @@ func (x *exchange) log(rec record.Request, f *sdk.Failure) {
 func (x *exchange) ungrammatical(fault error) {
 	x.server.metrics.faults.WithLabelValues(x.dialect.Name()).Inc()
 	route := ""
-	if attempts := x.call.Trace.Record().Attempts; len(attempts) > 0 {
-		route = attempts[len(attempts)-1].Route.String()
+	if last, attempts := x.call.Trace.Served(); attempts > 0 {
+		route = last.String()
 	}
 	x.server.log.LogAttrs(context.Background(), slog.LevelWarn, "answer breaks its dialect's grammar", slog.String("id", x.id),
 		slog.String("dialect", x.dialect.Name()), slog.String("route", clip(route)), slog.String("fault", fault.Error()))

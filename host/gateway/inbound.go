@@ -107,14 +107,20 @@ type upload struct {
 	limits limits
 	began  time.Time
 	read   int64
+	until  time.Time // deadline of a read
 }
 
 func (u *upload) Read(p []byte) (int, error) {
-	until := time.Now().Add(u.limits.pause)
+	now := time.Now()
+	until := now.Add(u.limits.pause)
 	if all := u.began.Add(u.limits.grace + time.Duration(u.read/u.limits.rate)*time.Second); all.Before(until) {
 		until = all
 	}
-	_ = u.out.SetReadDeadline(until)
+	// The deadline is a timer of the runtime's: one that is nearly right will do.
+	if until.Before(u.until) || until.Sub(u.until) > u.limits.pause/8 {
+		u.until = until
+		_ = u.out.SetReadDeadline(until)
+	}
 	n, err := u.src.Read(p)
 	u.read += int64(n)
 	return n, err

@@ -134,8 +134,8 @@ func (r *resuming) next(s sdk.Stream, a *told, f *sdk.Failure) (next sdk.Stream,
 	}
 	r.call.Past = c.Past
 	by := "another route"
-	if attempts := c.Trace.Record().Attempts; len(attempts) > 0 {
-		by = attempts[len(attempts)-1].Route.String()
+	if route, n := c.Trace.Served(); n > 0 {
+		by = route.String()
 	}
 	return next, fmt.Sprintf("\n\n[interrupted: %s at %s; continued by %s]\n\n", f.Code, broken.Route, by)
 }

@@ -106,11 +106,11 @@ func (t *Trace) Reply(n int) *Reply {
 	return t.reply[n-1]
 }
 
-// Finish closes the record. f is what the caller was told, nil for success;
-// committed says whether the caller had seen something.
-func (t *Trace) Finish(f *sdk.Failure, committed bool) {
+// Finish closes the record and returns it. f is what the caller was told, nil for
+// success; committed says whether the caller had seen something.
+func (t *Trace) Finish(f *sdk.Failure, committed bool) record.Request {
 	t.Decided()
-	t.update(func() {
+	rec := t.update(func() {
 		t.finished = true
 		clear(t.reply) // large; the trace itself is kept for late decisions
 		t.rec.Took = record.Duration(time.Since(t.rec.Started))
@@ -123,6 +123,7 @@ func (t *Trace) Finish(f *sdk.Failure, committed bool) {
 	if t.onEnded != nil {
 		t.onEnded()
 	}
+	return rec
 }
 
 func outcomeOf(head sdk.Route, attempts []record.Attempt, f *sdk.Failure, committed bool) record.Outcome {
@@ -179,18 +180,30 @@ func (t *Trace) copy() record.Request {
 	return rec
 }
 
-func (t *Trace) update(f func()) {
+// Served is the route of the last attempt and the number of attempts, 0 if nothing
+// was sent.
+func (t *Trace) Served() (r sdk.Route, attempts int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if n := len(t.rec.Attempts); n > 0 {
+		return t.rec.Attempts[n-1].Route, n
+	}
+	return sdk.Route{}, 0
+}
+
+// update changes the record by f. One that is finished is stored, and returned.
+func (t *Trace) update(f func()) (rec record.Request) {
 	t.mu.Lock()
 	f()
-	var rec record.Request
-	finished := t.finished && t.store != nil
+	finished := t.finished
 	if finished {
 		rec = t.copy()
 	}
 	t.mu.Unlock()
-	if finished {
+	if finished && t.store != nil {
 		t.store(rec)
 	}
+	return rec
 }
 
 // Traces finds the trace that a plugin's decision belongs to. Decisions may

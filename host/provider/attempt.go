@@ -1,12 +1,9 @@
 package provider
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"mime"
 	"net/http"
 	"sync"
 	"time"
@@ -156,18 +153,12 @@ func (a *attempt) begin() {
 		a.fail(asFailure(err))
 		return
 	}
-	req, err := http.NewRequestWithContext(
-		context.WithValue(a.ctx, connectLimit{}, r.Dispatch.Limits.Connect),
-		http.MethodPost, a.provider.bases[a.dialect.Name()]+paths[a.dialect.Name()], bytes.NewReader(body))
-	if err != nil {
-		a.fail(sdk.NewFailure(sdk.CodeInvalidRequest, "provider.request", "the provider's address is not usable"))
-		return
-	}
 	// A client's headers mean something in its own dialect only.
 	client := a.payload.Header
 	if a.payload.Dialect != a.dialect {
 		client = nil
 	}
+	req := a.provider.post(context.WithValue(a.ctx, connectLimit{}, r.Dispatch.Limits.Connect), a.dialect, body)
 	a.provider.header(req.Header, client, a.dialect, a.credential, r.Stream)
 	if a.call.Traceparent != nil {
 		req.Header.Set("Traceparent", a.call.Traceparent(a.number))
@@ -175,8 +166,8 @@ func (a *attempt) begin() {
 
 	a.started = time.Now()
 	a.limit.start(a.cancel, a.started, a.firstLimit(), errFirstContent)
-	a.resp, err = a.provider.client.Do(req)
-	a.limit.quiet = time.Since(a.started) // a vendor silent before its headers is silent
+	a.resp, err = a.provider.client.Transport.RoundTrip(req) // redirects are not followed
+	a.limit.quiet = time.Since(a.started)                    // a vendor silent before its headers is silent
 	if err != nil {
 		a.fail(a.caused(err))
 		return
@@ -219,49 +210,12 @@ func (p *Provider) maxOutput(model string) int {
 	return 0
 }
 
-// header writes the vendor's request headers: its credential, what its dialect
-// demands, and those of the client that it understands.
-func (p *Provider) header(h, client http.Header, d dialect.Dialect, c llm.Credential, stream bool) {
-	for _, name := range p.data.Pass {
-		if v := client.Values(name); len(v) > 0 {
-			h[http.CanonicalHeaderKey(name)] = v
-		}
-	}
-	h.Set("Content-Type", "application/json")
-	h.Set("Accept", "application/json")
-	if stream {
-		h.Set("Accept", "text/event-stream")
-	}
-	h.Set("Accept-Encoding", "identity") // frames are read on the way
-	h.Set("User-Agent", userAgent)
-	if d.Name() == "anthropic" && h.Get("Anthropic-Version") == "" {
-		h.Set("Anthropic-Version", anthropicVersion)
-	}
-	for k, v := range p.headers {
-		h.Set(k, v)
-	}
-	switch {
-	case c.Secret == "":
-	case c.Bearer:
-		h.Set("Authorization", "Bearer "+c.Secret.Reveal())
-	default:
-		h.Set("X-Api-Key", c.Secret.Reveal())
-	}
-}
-
-const (
-	userAgent = "spillway"
-	// anthropicVersion is the version that every Messages endpoint accepts.
-	anthropicVersion = "2023-06-01"
-)
-
 // read takes in the response's head and decides how the rest is read.
 func (a *attempt) read() {
 	if a.resp.Header.Get("Content-Encoding") == "gzip" { // although identity was asked for
 		a.resp.Body = &gunzip{body: a.resp.Body}
 	}
-	kind, _, _ := mime.ParseMediaType(a.resp.Header.Get("Content-Type"))
-	if a.resp.StatusCode/100 == 2 && a.request.Stream && kind == "text/event-stream" {
+	if a.resp.StatusCode/100 == 2 && a.request.Stream && isEventStream(a.resp.Header.Get("Content-Type")) {
 		a.frames = sse.NewReader(a.resp.Body, 0)
 		return
 	}
@@ -269,14 +223,14 @@ func (a *attempt) read() {
 	if a.resp.StatusCode/100 != 2 {
 		limit = maxError
 	}
-	body, err := io.ReadAll(io.LimitReader(a.resp.Body, limit))
-	said := a.scrub(body)
-	ev := failure.Evidence{Phase: sdk.PhaseResponse, Body: said}
+	body, err := readAll(a.resp.Body, a.resp.ContentLength, limit)
+	ev := failure.Evidence{Phase: sdk.PhaseResponse}
 	if err != nil {
 		ev.Err = a.cause(err)
 	}
 	if a.resp.StatusCode/100 != 2 {
-		a.reply = &llm.Reply{Dialect: a.dialect.Name(), Status: a.resp.StatusCode, Type: a.resp.Header.Get("Content-Type"), Body: said}
+		ev.Body = a.scrub(body)
+		a.reply = &llm.Reply{Dialect: a.dialect.Name(), Status: a.resp.StatusCode, Type: a.resp.Header.Get("Content-Type"), Body: ev.Body}
 		a.fail(a.judge(ev))
 		return
 	}
@@ -286,6 +240,7 @@ func (a *attempt) read() {
 	}
 	events, ok := a.dialect.ParseAnswer(body)
 	if !ok || a.request.Stream {
+		ev.Body = a.scrub(body)
 		a.fail(a.judge(ev))
 		return
 	}

@@ -27,7 +27,7 @@ func inMemory(t *testing.T, h http.HandlerFunc) *Provider {
 	t.Helper()
 	const base = "http://127.0.0.1/v1"
 	p, err := New(Options{Name: "p", VendorName: "deepseek", Keys: []profile.Secret{"sk-first-0a1b2c3d4e", secret},
-		Vendor: Vendor{Endpoints: map[string]string{"anthropic": base, "openai": base}, Auth: authBearer}})
+		Vendor: Vendor{Endpoints: map[string]string{"anthropic": base, "openai": base, "responses": base}, Auth: authBearer}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,11 +39,13 @@ type Provider struct {
 	vendor  string
 	data    Vendor
 	bases   map[string]string // by dialect
+	targets map[string]target // by dialect
 	prefer  string
 	keys    []profile.Secret
 	foreign []string
-	prints  []string // fingerprints of keys
-	headers map[string]string
+	prints  []string    // fingerprints of keys
+	fixed   http.Header // sent with every request; the values are shared
+	pass    []string    // client headers that the vendor understands, as they are spelt
 	seals   *Seals
 	client  *http.Client
 	local   bool
@@ -61,15 +63,19 @@ func New(o Options) (*Provider, error) {
 		return nil, fmt.Errorf("provider %q: no endpoint: give a vendor that vendors.yml knows, or base_url", o.Name)
 	}
 	p := &Provider{
-		name: o.Name, vendor: o.VendorName, data: o.Vendor, prefer: o.Dialect, keys: o.Keys, foreign: o.Foreign, headers: o.Headers, seals: o.Seals,
-		bases: map[string]string{}, client: newClient(),
+		name: o.Name, vendor: o.VendorName, data: o.Vendor, prefer: o.Dialect, keys: o.Keys, foreign: o.Foreign, seals: o.Seals,
+		bases: map[string]string{}, targets: map[string]target{}, fixed: fixedHeader(o.Headers), client: newClient(),
+	}
+	for _, name := range o.Vendor.Pass {
+		p.pass = append(p.pass, http.CanonicalHeaderKey(name))
 	}
 	if p.vendor == "" {
 		p.vendor = o.Name
 	}
 	for name, base := range o.Vendor.Endpoints {
 		p.bases[name] = strings.TrimRight(base, "/")
-		u, _ := url.Parse(base) // checked above
+		u, _ := url.Parse(p.bases[name] + paths[name]) // checked above
+		p.targets[name] = targetOf(u)
 		p.local = loopback(u.Hostname())
 	}
 	for _, name := range []string{"anthropic", "openai", "responses"} {
@@ -100,19 +106,29 @@ func (p *Provider) Catalogue() sdk.Provider {
 	return c
 }
 
-// Peer is who answers the calls of clients that speak a dialect: what
-// OpenTelemetry calls the vendor, and where it is.
-func (p *Provider) Peer(dialect string) (name, host string, port int) {
-	base, ok := p.bases[dialect]
-	if !ok {
-		base = p.bases[p.prefer]
-	}
-	u, _ := url.Parse(base) // checked when the provider was made
+// target is where the requests of one dialect go.
+type target struct {
+	url  *url.URL // not changed by anybody
+	host string
+	port int
+}
+
+func targetOf(u *url.URL) target {
 	port, err := strconv.Atoi(u.Port())
 	if err != nil {
 		port = map[string]int{"http": 80, "https": 443}[u.Scheme]
 	}
-	return cmp.Or(p.data.GenAI, p.vendor), u.Hostname(), port
+	return target{url: u, host: u.Hostname(), port: port}
+}
+
+// Peer is who answers the calls of clients that speak a dialect: what
+// OpenTelemetry calls the vendor, and where it is.
+func (p *Provider) Peer(dialect string) (name, host string, port int) {
+	t, ok := p.targets[dialect]
+	if !ok {
+		t = p.targets[p.prefer]
+	}
+	return cmp.Or(p.data.GenAI, p.vendor), t.host, t.port
 }
 
 // Close drops idle connections.

@@ -40,7 +40,6 @@ func TestResponses(t *testing.T) {
 			t.Run(tt.name+"/"+r.name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					p := inMemory(t, streamed(tt.frames...))
-					p.bases, p.prefer = map[string]string{"responses": "http://127.0.0.1/v1"}, "responses"
 					began := time.Now()
 					a := ask(t, p, dialect.Responses(), true, 0, sdk.Limits{Idle: 10 * time.Second})
 					text, f := r.read(a, 0)

@@ -119,10 +119,20 @@ func (f *file) trimRecords(ctx context.Context, keep int, oldest time.Time, limi
 		oldest.UnixMicro(), limit))
 	if err == nil && n < limit {
 		var more int
-		more, err = deleted(db.write.ExecContext(ctx,
-			"DELETE FROM records WHERE rowid IN (SELECT rowid FROM records ORDER BY started DESC, rowid DESC LIMIT ? OFFSET ?)",
-			limit-n, keep))
+		more, err = db.trimOldest(ctx, keep, limit-n)
 		n += more
 	}
 	return n, f.judge(db, err)
+}
+
+// trimOldest removes at most limit of the records that are not among the newest
+// keep. Counting them costs the pages of an index, where the newest themselves
+// would be thousands of its entries, each time.
+func (db *database) trimOldest(ctx context.Context, keep, limit int) (int, error) {
+	var have int
+	if err := db.write.QueryRowContext(ctx, "SELECT count(*) FROM records").Scan(&have); err != nil || have <= keep {
+		return 0, err
+	}
+	return deleted(db.write.ExecContext(ctx,
+		"DELETE FROM records WHERE rowid IN (SELECT rowid FROM records ORDER BY started, rowid LIMIT ?)", min(have-keep, limit)))
 }

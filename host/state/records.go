@@ -20,7 +20,7 @@ const (
 	MaxList = 1000
 
 	maxQueue   = 8 << 20 // bytes of records that wait to be stored
-	writeBatch = 64      // records in one transaction, so that plugins' writes get in between
+	writeBatch = 256     // records in one transaction: some milliseconds, then plugins' writes get in between
 	trimBatch  = 256
 	trimEvery  = time.Minute
 )
