@@ -3,7 +3,6 @@ package faults
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 	"sync"
@@ -43,25 +42,8 @@ func (s *scene) askWith(ctx context.Context, body string, header ...string) repl
 	return r
 }
 
-// whole is the answer of one vendor.
-func whole(vendor string) string {
-	words := make([]string, answerTokens)
-	for i := range words {
-		words[i] = fmt.Sprintf("w%d@%s", i, vendor)
-	}
-	return strings.Join(words, " ")
-}
-
-// from is the vendor whose whole answer r is, with its end and its usage; else it
-// says what r is.
-func (r reply) from() string {
-	_, vendor, _ := strings.Cut(r.Text, "@")
-	vendor, _, _ = strings.Cut(vendor, " ")
-	if r.Whole() && r.Text == whole(vendor) && r.Stop == "stop" && r.Output == answerTokens {
-		return vendor
-	}
-	return fmt.Sprintf("no whole answer: %+v", r.Answer)
-}
+// from is the vendor whose whole answer r is; else it says what r is.
+func (r reply) from() string { return r.From(answerTokens) }
 
 // served checks that r is the whole answer of a vendor.
 func (s *scene) served(r reply, vendor string) {

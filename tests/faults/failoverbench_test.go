@@ -153,7 +153,7 @@ func (r *row) answers(got reply) (rescued bool) {
 		r.must(got.Model == model, "the answer names the model %q, want %q", got.Model, model)
 		return true
 	}
-	clean := got.Refused() || got.Cut() && strings.HasPrefix(whole("primary"), got.Text)
+	clean := got.Refused() || got.Cut() && strings.HasPrefix(caller.Numbered("primary", answerTokens), got.Text)
 	r.must(clean, "answer: neither whole nor a clean error: %+v", got.Answer)
 	if r.from != "" || len(strings.Fields(got.Text)) != r.cut {
 		r.must(false, "answer: got %+v", got.Answer)

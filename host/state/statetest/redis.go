@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -21,15 +22,23 @@ type Redis struct {
 	Socket string
 	Client *redis.Client // without a password
 
-	tb  testing.TB
-	dir string
-	cmd *exec.Cmd
-	log bytes.Buffer
+	tb   testing.TB
+	dir  string
+	args []string // what runs it, but for the socket and the folder
+	cmd  *exec.Cmd
+	log  bytes.Buffer
 }
 
 // NewRedis starts a server, which is installed if it is missing and that
 // disturbs nobody. It keeps what was written over a Kill.
 func NewRedis(tb testing.TB) *Redis {
+	tb.Helper()
+	return NewRedisAt(tb, nil, "--port", "0")
+}
+
+// NewRedisAt starts it at another place, where the command enter runs another one,
+// with further arguments.
+func NewRedisAt(tb testing.TB, enter []string, args ...string) *Redis {
 	tb.Helper()
 	machine.Need(tb, "redis-server", "redis-server")
 	// The path of a socket is short.
@@ -43,6 +52,7 @@ func NewRedis(tb testing.TB) *Redis {
 		Client: redis.NewClient(&redis.Options{Network: "unix", Addr: socket}),
 		tb:     tb,
 		dir:    dir,
+		args:   slices.Concat(enter, []string{"redis-server"}, args),
 	}
 	tb.Cleanup(func() {
 		r.Client.Close()
@@ -59,9 +69,9 @@ func NewRedis(tb testing.TB) *Redis {
 func (r *Redis) Start() {
 	r.tb.Helper()
 	r.log.Reset()
-	r.cmd = exec.Command("redis-server",
-		"--port", "0", "--unixsocket", r.Socket, "--unixsocketperm", "700", "--dir", r.dir,
-		"--save", "", "--appendonly", "yes", "--appendfsync", "no")
+	r.cmd = exec.Command(r.args[0], append(slices.Clone(r.args[1:]),
+		"--unixsocket", r.Socket, "--unixsocketperm", "700", "--dir", r.dir,
+		"--save", "", "--appendonly", "yes", "--appendfsync", "no")...)
 	r.cmd.Stdout, r.cmd.Stderr = &r.log, &r.log
 	if err := r.cmd.Start(); err != nil {
 		r.tb.Fatal(err)
