@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"net"
@@ -65,18 +66,11 @@ var errConnect = errors.New("no connection")
 func newBalancer(t *testing.T, token string) *balancer {
 	t.Helper()
 	life, stop := context.WithCancel(context.Background())
-	dialer := &net.Dialer{Timeout: connectLimit}
 	b := &balancer{token: token, client: &http.Client{Transport: &http.Transport{
 		// A kept connection may have died unseen, and then it is not known
 		// whether a call was sent.
 		DisableKeepAlives: true,
-		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-			c, err := dialer.DialContext(ctx, network, address)
-			if err != nil {
-				return nil, errors.Join(errConnect, err)
-			}
-			return c, nil
-		},
+		DialContext:       (&net.Dialer{Timeout: connectLimit}).DialContext,
 	}}}
 	front := httptest.NewServer(b)
 	b.url = front.URL
@@ -207,7 +201,7 @@ func (b *balancer) pass(w http.ResponseWriter, r *http.Request, body []byte, p *
 	var tried []*member
 	for {
 		m, life := b.pick(tried)
-		if m == nil {
+		if m == nil || r.Context().Err() != nil {
 			return errConnect
 		}
 		err := b.send(w, r, body, p, m, life)
@@ -226,10 +220,11 @@ func (b *balancer) send(w http.ResponseWriter, r *http.Request, body []byte, p *
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	defer context.AfterFunc(life, cancel)()
+	connected := false
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		p.member, p.sent = m, time.Now()
+		p.member, p.sent, connected = m, time.Now(), true
 	}})
 	out, err := http.NewRequestWithContext(ctx, r.Method, m.url+r.URL.RequestURI(), bytes.NewReader(body))
 	if err != nil {
@@ -238,6 +233,11 @@ func (b *balancer) send(w http.ResponseWriter, r *http.Request, body []byte, p *
 	out.Header = r.Header.Clone()
 	resp, err := b.client.Do(out)
 	if err != nil {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if !connected {
+			return fmt.Errorf("%w: %w", errConnect, err)
+		}
 		return err
 	}
 	defer resp.Body.Close()

@@ -22,7 +22,7 @@ const (
 	// words is the length of every answer, and gap what a vendor waits before each:
 	// a stream lasts long enough to be under way when something dies.
 	words = 30
-	gap   = 10 * time.Millisecond
+	gap   = 15 * time.Millisecond
 
 	token  = "token-of-the-cluster"
 	prefix = "spillway:cluster"
@@ -106,6 +106,11 @@ func newCluster(t *testing.T, nodes int, script string, with settings) *cluster 
 	for i := range nodes {
 		c.nodes = append(c.nodes, c.start(c.net.host(fmt.Sprintf("node%d", i+1)), rig.Profile(t, c.rows), nil))
 	}
+	t.Cleanup(func() { // all at once, before each is waited for
+		for _, n := range c.nodes {
+			n.Terminate()
+		}
+	})
 	c.until("all nodes are healthy and hear each other", func() bool {
 		for _, n := range c.nodes {
 			if !c.balancer.up(n.member) {
@@ -175,16 +180,24 @@ func (c *cluster) hearing() int {
 // until waits for something that comes soon.
 func (c *cluster) until(what string, cond func() bool) {
 	c.t.Helper()
-	limit, tick := time.NewTimer(patience), time.NewTicker(5*time.Millisecond)
+	if !within(patience, cond) {
+		c.t.Fatalf("did not happen: %s", what)
+	}
+}
+
+// within reports whether something comes to be in time.
+func within(d time.Duration, cond func() bool) bool {
+	limit, tick := time.NewTimer(d), time.NewTicker(5*time.Millisecond)
 	defer limit.Stop()
 	defer tick.Stop()
 	for !cond() {
 		select {
 		case <-tick.C:
 		case <-limit.C:
-			c.t.Fatalf("did not happen: %s", what)
+			return false
 		}
 	}
+	return true
 }
 
 // ask makes a streamed call in a dialect at a node or the balancer.
@@ -225,16 +238,25 @@ func (c *cluster) stands(n *node) *sdk.TargetStatus {
 	return nil
 }
 
-// knows waits until a node knows that the primary is out, and returns until when.
-func (c *cluster) knows(n *node) (until time.Time) {
+// hear checks that every one of the nodes comes to know soon enough that the primary
+// is out, and returns how long it took.
+func (c *cluster) hear(nodes ...*node) time.Duration {
 	c.t.Helper()
-	c.until(n.host.name+" knows that the primary is out", func() bool {
-		s := c.stands(n)
-		if s == nil || s.State != sdk.CircuitOpen {
+	began := time.Now()
+	for _, n := range nodes {
+		if !within(known-time.Since(began), func() bool { return c.stands(n) != nil }) {
+			c.t.Errorf("%s does not know of the trip after %v", n.host.name, known)
+		}
+	}
+	return time.Since(began).Round(time.Millisecond)
+}
+
+// all reports whether each node now serves a call by a vendor.
+func (c *cluster) all(vendor string) bool {
+	for _, n := range c.nodes {
+		if c.ask(caller.Chat, n.URL).From(words) != vendor {
 			return false
 		}
-		until = s.Until
-		return true
-	})
-	return until
+	}
+	return true
 }
