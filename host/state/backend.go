@@ -25,8 +25,9 @@ type backend interface {
 	// list returns the items under prefix, in key order.
 	list(ctx context.Context, prefix string) ([]sdk.Item, error)
 	// since returns the items under prefix whose revision is above after,
-	// tombstones included, in order of revisions.
-	since(ctx context.Context, prefix string, after uint64) ([]sdk.Item, error)
+	// tombstones included, in order of revisions, and the revision up to which
+	// these are all.
+	since(ctx context.Context, prefix string, after uint64) ([]sdk.Item, uint64, error)
 	// update makes one change of the item at key, as one atomic step, and
 	// returns the item's revision then. The error is sdk.ErrConflict if the
 	// change's condition does not hold, sdk.ErrNotFound if there is nothing to
@@ -34,8 +35,8 @@ type backend interface {
 	update(ctx context.Context, key string, c change) (uint64, error)
 	// revision returns the latest revision, 0 if there was never a change.
 	revision(ctx context.Context) (uint64, error)
-	// changed returns a channel that is closed after the next put or removal
-	// by any process; at once for those of this one.
+	// changed returns a channel that is closed after the next put or removal of
+	// an item by any process, no lease; at once for those of this one.
 	changed() <-chan struct{}
 }
 
@@ -95,6 +96,14 @@ func expiry(ttl time.Duration) time.Time {
 	}
 	const unit = time.Millisecond
 	return time.Now().Add(ttl + unit - 1).Truncate(unit)
+}
+
+// newest is the later one of the last item's revision and another.
+func newest(items []sdk.Item, rev uint64) uint64 {
+	if n := len(items); n > 0 {
+		return max(rev, items[n-1].Revision)
+	}
+	return rev
 }
 
 // tombstoneLife is how long a deletion can be heard of by a watcher whose

@@ -54,8 +54,13 @@ func (f *file) list(ctx context.Context, prefix string) ([]sdk.Item, error) {
 	return f.find(ctx, prefix, "deleted = 0 AND "+live+" ORDER BY key", time.Now().UnixMilli())
 }
 
-func (f *file) since(ctx context.Context, prefix string, after uint64) ([]sdk.Item, error) {
-	return f.find(ctx, prefix, "rev > ? AND "+live+" ORDER BY rev", int64(after), time.Now().UnixMilli())
+func (f *file) since(ctx context.Context, prefix string, after uint64) ([]sdk.Item, uint64, error) {
+	latest, err := f.revision(ctx)
+	if err != nil || latest == after {
+		return nil, latest, err
+	}
+	items, err := f.find(ctx, prefix, "rev > ? AND "+live+" ORDER BY rev", int64(after), time.Now().UnixMilli())
+	return items, newest(items, latest), err
 }
 
 // find returns the items under prefix of which the condition holds.

@@ -67,10 +67,14 @@ func (m *memory) list(_ context.Context, prefix string) ([]sdk.Item, error) {
 	return found, nil
 }
 
-func (m *memory) since(_ context.Context, prefix string, after uint64) ([]sdk.Item, error) {
+func (m *memory) since(ctx context.Context, prefix string, after uint64) ([]sdk.Item, uint64, error) {
+	latest, err := m.revision(ctx)
+	if err != nil || latest == after {
+		return nil, latest, err
+	}
 	found := m.find(prefix, func(it sdk.Item) bool { return it.Revision > after })
 	slices.SortFunc(found, func(a, b sdk.Item) int { return cmp.Compare(a.Revision, b.Revision) })
-	return found, nil
+	return found, newest(found, latest), nil
 }
 
 // find returns the items under prefix that have not expired and are wanted.

@@ -60,17 +60,11 @@ func (p *part) revision(ctx context.Context) (rev uint64, err error) {
 }
 
 // since returns the items under prefix that were changed after a revision, in
-// order of revisions, and the revision up to which it has seen all.
+// order of revisions, and the revision up to which these are all.
 func (p *part) since(ctx context.Context, prefix string, after uint64) (items []sdk.Item, latest uint64, err error) {
 	err = p.guard.read(ctx, p.guard.limit, func(ctx context.Context) (err error) {
-		if latest, err = p.items.revision(ctx); err != nil || latest == after {
-			return err
-		}
-		items, err = p.items.since(ctx, prefix, after)
+		items, latest, err = p.items.since(ctx, prefix, after)
 		return err
 	})
-	if len(items) > 0 {
-		latest = max(latest, items[len(items)-1].Revision)
-	}
 	return items, latest, err
 }

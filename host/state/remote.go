@@ -8,6 +8,7 @@ import (
 	"net"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -23,6 +24,7 @@ const (
 	// another way counts it up, and the two leave each other alone.
 	layout = "v1"
 	latest = "latest" // the key of the latest revision
+	told   = "told"   // and of the latest that was published
 
 	poolSize = 4
 	// connectLimit bounds a connection that is being made, with TLS. Operations
@@ -51,8 +53,9 @@ type remote struct {
 	at      Redis
 	client  *redis.Client
 	keys    []string // as lua/common.lua names them
-	channel string   // gets the revision of every change
+	channel string   // gets every change of an item
 	signal  signal
+	heard   heard
 
 	scripts struct{ get, list, since, update *redis.Script }
 
@@ -74,7 +77,7 @@ func openRemote(at Redis, limit time.Duration) *remote {
 	r.scripts.list = redis.NewScript(luaCommon + luaList)
 	r.scripts.since = redis.NewScript(luaCommon + luaSince)
 	r.scripts.update = redis.NewScript(luaCommon + luaUpdate)
-	for _, part := range []string{"data", "names", "revisions", "ends", latest} {
+	for _, part := range []string{"data", "names", "revisions", "ends", latest, told} {
 		r.keys = append(r.keys, at.name(part))
 	}
 	life, end := context.WithCancel(context.Background())
@@ -144,8 +147,25 @@ func (r *remote) list(ctx context.Context, prefix string) ([]sdk.Item, error) {
 	return r.items(ctx, r.scripts.list, prefix, beyond(prefix))
 }
 
-func (r *remote) since(ctx context.Context, prefix string, after uint64) ([]sdk.Item, error) {
-	return r.items(ctx, r.scripts.since, prefix, after)
+// since asks the server only for what was not heard.
+func (r *remote) since(ctx context.Context, prefix string, after uint64) ([]sdk.Item, uint64, error) {
+	if items, latest, ok := r.heard.since(prefix, after, time.Now()); ok {
+		return items, latest, nil
+	}
+	reply, err := r.scripts.since.Run(ctx, r.client, r.keys, prefix, after).Slice()
+	if err != nil {
+		return nil, 0, r.explain(err)
+	}
+	if len(reply) != 2 {
+		return nil, 0, r.explain(errReply)
+	}
+	latest, ok1 := reply[0].(int64)
+	changes, ok2 := reply[1].([]any)
+	items, err := readItems(changes, time.Now())
+	if !ok1 || !ok2 || latest < 0 || err != nil {
+		return nil, 0, r.explain(errReply)
+	}
+	return items, uint64(latest), nil
 }
 
 func (r *remote) items(ctx context.Context, s *redis.Script, args ...any) ([]sdk.Item, error) {
@@ -161,12 +181,15 @@ func (r *remote) items(ctx context.Context, s *redis.Script, args ...any) ([]sdk
 }
 
 func (r *remote) update(ctx context.Context, key string, c change) (uint64, error) {
-	at := ""
+	at, channel := "", ""
 	if c.only {
 		at = strconv.FormatUint(c.at, 10)
 	}
+	if strings.HasPrefix(key, itemRoot) { // leases have no watchers
+		channel = r.channel
+	}
 	reply, err := r.scripts.update.Run(ctx, r.client, r.keys, key, c.verb.String(), at, c.data,
-		milliseconds(c.ttl), milliseconds(tombstoneLife), r.channel).Result()
+		milliseconds(c.ttl), milliseconds(tombstoneLife), channel).Result()
 	if err != nil {
 		return 0, r.explain(err)
 	}

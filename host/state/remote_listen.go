@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"strconv"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -38,6 +39,7 @@ func (r *remote) listen(ctx context.Context) {
 func (r *remote) hear(ctx context.Context) {
 	sub := r.client.Subscribe(ctx)
 	defer sub.Close()
+	defer r.heard.end()
 	defer context.AfterFunc(ctx, func() { sub.Close() })() // reading does not obey ctx
 	if sub.Subscribe(ctx, r.channel) != nil {
 		return
@@ -55,11 +57,35 @@ func (r *remote) hear(ctx context.Context) {
 			return
 		}
 		asked = false
-		// A confirmed subscription counts as a change: of before it.
-		if _, pong := message.(*redis.Pong); !pong {
+		switch message := message.(type) {
+		case *redis.Subscription: // counts as a change: of before it
+			if r.begin(ctx) != nil {
+				return
+			}
+			r.signal.fire()
+		case *redis.Message:
+			r.heard.add(message.Payload, time.Now())
 			r.signal.fire()
 		}
 	}
+}
+
+// begin asks for the revision after which every change will be heard.
+func (r *remote) begin(ctx context.Context) error {
+	values, err := r.client.MGet(ctx, r.at.name(latest), r.at.name(told)).Result()
+	if err != nil {
+		return err
+	}
+	var revs [2]uint64
+	for i, v := range values {
+		if text, ok := v.(string); ok {
+			if revs[i], err = strconv.ParseUint(text, 10, 64); err != nil {
+				return err
+			}
+		}
+	}
+	r.heard.begin(revs[0], revs[1])
+	return nil
 }
 
 func isTimeout(err error) bool {

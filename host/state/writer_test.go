@@ -87,6 +87,13 @@ func (f *flaky) revision(ctx context.Context) (uint64, error) {
 	return f.memory.revision(ctx)
 }
 
+func (f *flaky) since(ctx context.Context, prefix string, after uint64) ([]sdk.Item, uint64, error) {
+	if err := f.err(); err != nil {
+		return nil, 0, err
+	}
+	return f.memory.since(ctx, prefix, after)
+}
+
 // TestWriterOutage: records and statuses wait for the store to come back. When
 // too many wait the oldest are dropped, and counted.
 func TestWriterOutage(t *testing.T) {

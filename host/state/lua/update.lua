@@ -1,5 +1,6 @@
 -- ARGV: key, verb, revision that the item must have ('': any), data,
--- milliseconds to live (0: for ever), those of a tombstone, channel.
+-- milliseconds to live (0: for ever), those of a tombstone, channel ('': nobody
+-- need hear of it).
 -- Returns the item's revision, or the status CONFLICT or ABSENT.
 local key, verb, at, value, ttl, mourning, channel = unpack(ARGV)
 
@@ -57,6 +58,15 @@ for _, old in ipairs(redis.call('ZRANGEBYSCORE', ends, '-inf', now, 'LIMIT', 0, 
   redis.call('ZREM', ends, old)
 end
 
--- Whoever may not publish is heard of by those who look now and then.
-redis.pcall('PUBLISH', channel, text)
+-- The change itself is told, and which one was told before it: who has missed that
+-- one knows by this. Keys have no NUL. Whoever may not publish is heard of with the
+-- next change of somebody who may.
+if channel ~= '' then
+  local message = {text, redis.call('GET', told) or '0', ttl, key, value}
+  if verb == 'remove' then
+    message[3], message[5] = mourning, nil
+  end
+  redis.call('SET', told, text)
+  redis.pcall('PUBLISH', channel, table.concat(message, '\0'))
+end
 return revision
