@@ -87,7 +87,7 @@ func (c *stateClient) change(ch *wirepb.Change) {
 	c.mu.Lock()
 	w := c.watches[ch.Id]
 	c.mu.Unlock()
-	if w != nil {
+	if w != nil && ch.Item != nil {
 		w.put(itemFromWire(ch.Item))
 	}
 }

@@ -121,12 +121,12 @@ func (v *stateServer) run(ctx context.Context, q *wirepb.Service, r *wirepb.Repl
 func (v *stateServer) watch(q *wirepb.Service) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.state == nil || len(v.watches) == maxWatches {
+	id := q.Revision
+	if v.state == nil || len(v.watches) == maxWatches || v.watches[id] != nil {
 		v.refuse(q)
 		return
 	}
 	ctx, cancel := context.WithCancel(v.life)
-	id := q.Revision
 	v.watches[id] = cancel
 	go func() {
 		err := v.state.Watch(ctx, q.Key, func(i sdk.Item) {

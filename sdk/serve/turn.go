@@ -37,8 +37,11 @@ func (g *guest) open(id uint64, o *wirepb.Open) {
 	t.call = sdk.NewCall(t, o.Id, int(o.Depth), viewFromWire(o.View))
 	t.call.Past = convert(o.Past, attemptedFromWire)
 	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.turns[id] != nil {
+		return // the one that is open would never hear of the session's end
+	}
 	g.turns[id] = t
-	g.mu.Unlock()
 	go t.run()
 }
 
