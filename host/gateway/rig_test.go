@@ -23,7 +23,7 @@ import (
 
 // rig is a gateway before one vendor, without plugins.
 type rig struct {
-	t       *testing.T
+	t       testing.TB
 	vendor  *sim.Endpoint // nil if it is none of package sim
 	server  *gateway.Server
 	http    *httptest.Server
@@ -53,7 +53,7 @@ func (a api) dialect(t *testing.T) dialect.Dialect {
 }
 
 // newRig is a rig before a vendor of package sim.
-func newRig(t *testing.T, script, module string, o gateway.Options) *rig {
+func newRig(t testing.TB, script, module string, o gateway.Options) *rig {
 	t.Helper()
 	s, err := sim.New(sim.Options{Vendors: []sim.Vendor{{Name: "p", Like: "anthropic", Script: script, Answer: sim.Answer{Tokens: 20, Numbered: true}}}})
 	if err != nil {
@@ -75,7 +75,7 @@ func row(module, url string) string {
 
 // openRig is a rig of a profile with the rows. The shape of every streamed answer
 // is checked.
-func openRig(t *testing.T, rows string, o gateway.Options) *rig {
+func openRig(t testing.TB, rows string, o gateway.Options) *rig {
 	t.Helper()
 	r := &rig{t: t, dir: t.TempDir()}
 	if !strings.Contains(rows, "name: gateway") {
@@ -140,7 +140,7 @@ func (r *rig) newest() string {
 	}
 }
 
-func post(t *testing.T, url, body string) (*http.Response, []byte, error) {
+func post(t testing.TB, url, body string) (*http.Response, []byte, error) {
 	t.Helper()
 	resp := open(t, t.Context(), url, body)
 	defer resp.Body.Close()
@@ -149,7 +149,7 @@ func post(t *testing.T, url, body string) (*http.Response, []byte, error) {
 }
 
 // open is post without the body, which the caller reads and closes.
-func open(t *testing.T, ctx context.Context, url, body string) *http.Response {
+func open(t testing.TB, ctx context.Context, url, body string) *http.Response {
 	t.Helper()
 	resp, err := send(ctx, url, body)
 	if err != nil {

@@ -74,3 +74,37 @@ func FuzzPath(f *testing.F) {
 		}
 	})
 }
+
+// FuzzSchema: a plugin's schema is a stranger's. It is refused or used, fetches
+// nothing, and an editor's schema with it in is JSON.
+func FuzzSchema(f *testing.F) {
+	f.Add(testSchema, `{"priority":["a"]}`)
+	f.Add(`{"$ref":"#"}`, `{}`)
+	f.Add(`{"$ref":"file:///etc/passwd"}`, `{}`)
+	f.Add(`{"$ref":"http://127.0.0.1:1/x"}`, `1`)
+	f.Add(`{"$defs":{"a":{"$ref":"#/$defs/a"}},"properties":{"x":{"$ref":"#/$defs/a"}}}`, `{"x":1}`)
+	f.Add(`{"pattern":"(a+)+$","patternProperties":{"(":{}}}`, `"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!"`)
+	f.Add(`{"$schema":"https://example.invalid/other","$id":"urn:x","type":["object","null"]}`, `null`)
+	f.Fuzz(func(t *testing.T, schema, config string) {
+		v, err := ParseJSON([]byte(config))
+		if err != nil {
+			return
+		}
+		faults, err := Validate(v, json.RawMessage(schema))
+		if err != nil {
+			if len(faults) > 0 {
+				t.Errorf("faults by a schema that cannot be used: %v", faults)
+			}
+			return
+		}
+		for _, fault := range faults {
+			if fault.Message == "" {
+				t.Errorf("a fault says nothing: %+v", fault)
+			}
+		}
+		editor, err := EditorSchema([]Module{{Name: "m", Schema: json.RawMessage(schema)}})
+		if err != nil || !json.Valid(editor) {
+			t.Errorf("schema for editors: %v, %s", err, editor)
+		}
+	})
+}

@@ -22,7 +22,7 @@ import (
 
 // served is a gateway with the page, before one simulated vendor.
 type served struct {
-	t       *testing.T
+	t       testing.TB
 	url     string
 	dir     string // of the profile
 	page    *Handler
@@ -30,7 +30,7 @@ type served struct {
 }
 
 // serve runs a gateway that demands the token, if there is one.
-func serve(t *testing.T, token profile.Secret) *served {
+func serve(t testing.TB, token profile.Secret) *served {
 	t.Helper()
 	s, err := sim.New(sim.Options{Vendors: []sim.Vendor{{Name: "p", Like: "anthropic", Script: "ok"}}})
 	if err != nil {

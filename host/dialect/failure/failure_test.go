@@ -298,3 +298,23 @@ func FuzzFrom(f *testing.F) {
 		}
 	})
 }
+
+// FuzzRecord: a line of a file of recorded answers is refused as JSON or judged.
+func FuzzRecord(f *testing.F) {
+	f.Add(`{"id":"x","vendor":"v","protocol":"openai","phase":"response","status":429,"headers":{"Retry-After":"3"},"body":"{}"}`)
+	f.Add(`{"phase":"stream","status":null,"headers":null,"body":"data: {\"error\":{\"code\":\"1113\"}}"}`)
+	f.Add(`{"status":-1,"headers":{"":"","\n":"\u0000","date":"x"},"protocol":"gemini","body":"[{\"error\":{}}]"}`)
+	f.Fuzz(func(t *testing.T, line string) {
+		var r Record
+		if json.Unmarshal([]byte(line), &r) != nil {
+			return
+		}
+		got := FromRecord(r)
+		if got == nil || !got.Code.Known() || got.Rule == "" || got.Scope == "" {
+			t.Fatalf("incomplete: %+v", got)
+		}
+		if got.RetryAfter < 0 || got.RetryAfter > maxWait || len(got.Message) > sdk.MaxMessage {
+			t.Errorf("a wait of %v, a message of %d bytes", got.RetryAfter, len(got.Message))
+		}
+	})
+}

@@ -180,3 +180,23 @@ func FuzzTag(f *testing.F) {
 		}
 	})
 }
+
+// FuzzTarget: what is read as a target is written as it was read. A person's
+// orders name targets, and so do the store's keys.
+func FuzzTarget(f *testing.F) {
+	for _, s := range []string{"anthropic", "anthropic/claude", "a#k_1", "a#k_1/m/n#x", "openrouter/a/b", "a/", "#k", "a#", "a#k/", "/m", ""} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		got, err := ParseTarget(s)
+		if err != nil {
+			return
+		}
+		if got.String() != s {
+			t.Errorf("%q is written as %q", s, got)
+		}
+		if !got.covers(got) || !vendorTarget(got.Provider).covers(got) {
+			t.Errorf("%+v is covered neither by itself nor by its vendor", got)
+		}
+	})
+}
