@@ -27,9 +27,10 @@ test: check # which has vetted everything already
 check: tools
 	@.ci/check
 
-## fuzz: each fuzz target for a minute
+## fuzz: each fuzz target for FUZZTIME, two at once
+FUZZTIME ?= 1m
 fuzz:
-	@.ci/fuzz 1m
+	@.ci/fuzz $(FUZZTIME)
 
 ## bench: what the plugin process costs, side by side
 bench: build tools
