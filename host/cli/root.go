@@ -32,9 +32,6 @@ import (
 	"spillway/profiles"
 )
 
-// Version of spillway.
-const Version = "0.1.0"
-
 // Exit codes.
 const (
 	exitFailed      = 1
@@ -55,7 +52,7 @@ type quietError struct{ error }
 // given streams and the process's environment.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	keepOthersOut()
-	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, env: os.LookupEnv}
+	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, env: lookup(os.LookupEnv)}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	// A reader of the output that leaves must not end us before we have cleaned
@@ -118,7 +115,7 @@ Start with "spillway demo": no key and no network are needed.
 
 Exit codes: 0 done; 1 it failed; 2 the command, the profile or a file is wrong;
 3 a person must decide about a tool call; 130 the agent was interrupted.`,
-		Version:       Version,
+		Version:       version(),
 		Args:          unknownCommand,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 		SilenceErrors: true,

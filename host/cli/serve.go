@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"syscall"
@@ -119,11 +120,16 @@ func (a *app) serve(ctx context.Context, listen string, drain time.Duration) err
 	served := make(chan error, 1)
 	go func() { served <- srv.Serve(l) }()
 	fmt.Fprintf(a.stdout, "listening on %s\n", address)
+	if err := a.notify("READY=1"); err != nil {
+		log.Warn("the service manager was not told", "err", err.Error())
+	}
+	a.tellHidden(log)
 	select {
 	case err := <-served:
 		return err
 	case <-ctx.Done():
 	}
+	_ = a.notify("STOPPING=1") // it has asked for that
 	if drain > 0 {
 		gate.Drain()
 		log.Info("draining: a balancer sends calls elsewhere", "for", drain.String())
@@ -143,6 +149,24 @@ func (a *app) serve(ctx context.Context, listen string, drain time.Duration) err
 		return err
 	}
 	return nil
+}
+
+// tellHidden warns of the profile's plugins that hide newer ones: after an upgrade
+// the old ones go on.
+func (a *app) tellHidden(log *slog.Logger) {
+	o, err := a.options()
+	if err != nil {
+		return
+	}
+	files, err := host.PluginFiles(o)
+	if err != nil {
+		return // whoever names such a plugin was told
+	}
+	for _, f := range files {
+		if h, ok := host.HiddenBy(o, f); ok && h.Newer {
+			log.Warn("the profile's copy of a plugin hides a newer one: delete the copy to run that", "plugin", f.Module, "copy", f.Path, "newer", h.Path)
+		}
+	}
 }
 
 // listenError says why an address cannot be had.

@@ -40,16 +40,20 @@ func find(ctx context.Context, r *state.Records, id string) (record.Request, err
 }
 
 func (a *app) statusCommand() *cobra.Command {
+	var live bool
 	c := &cobra.Command{
 		Use:   "status",
 		Short: "Show vendors, routes and plugins: state, since when, until when, why",
+		Long: `Show vendors, routes and plugins: state, since when, until when, why. Where nobody
+serves the profile it is what the last host has left; with --live that is an error,
+which makes the command a check of a service's health.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			dir, err := a.dir()
 			if err != nil {
 				return err
 			}
 			v, err := control.NewClient(dir).Status(c.Context())
-			if errors.Is(err, control.ErrNotRunning) {
+			if errors.Is(err, control.ErrNotRunning) && !live {
 				v, err = a.storedStatus(c.Context(), dir)
 			}
 			if err != nil {
@@ -61,6 +65,7 @@ func (a *app) statusCommand() *cobra.Command {
 			return story.Status(a.stdout, v, a.telling(a.stdout))
 		},
 	}
+	c.Flags().BoolVar(&live, "live", false, "fail where no host runs")
 	a.jsonFlag(c, "it")
 	return c
 }

@@ -1,12 +1,10 @@
 package doctor
 
 import (
-	"os"
 	"path/filepath"
 
 	"spillway/host"
 	"spillway/host/profile"
-	"spillway/host/supervisor"
 )
 
 // plugins looks at the plugins' files.
@@ -35,31 +33,16 @@ func (x *examination) plugins() {
 }
 
 // hidden tells of a plugin of the profile's that hides another one beside the
-// program: after an update the old one goes on.
+// program: after an upgrade the old one goes on.
 func (x *examination) hidden(f host.PluginFile) {
-	if filepath.Dir(f.Path) != filepath.Join(x.Host.Dir, profile.PluginsDir) {
+	h, ok := host.HiddenBy(x.Host, f)
+	if !ok {
 		return
 	}
-	for _, dir := range x.Host.PluginDirs {
-		other, err := supervisor.Inspect(filepath.Join(dir, f.Module))
-		if err != nil || other.SHA256 == f.SHA256 {
-			continue
-		}
-		age := "another one"
-		if older(f.Path, other.Source) {
-			age = "a newer one"
-		}
-		x.add("plugins", Warning, "delete "+f.Path+" to run the other, or copy the other there",
-			"%s runs from the profile's own folder and hides %s, %s", f.Module, age, other.Source)
+	age := "another one"
+	if h.Newer {
+		age = "a newer one"
 	}
-}
-
-// older reports whether file a was written before file b.
-func older(a, b string) bool {
-	of, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	than, err := os.Stat(b)
-	return err == nil && of.ModTime().Before(than.ModTime())
+	x.add("plugins", Warning, "delete "+f.Path+" to run the other, or copy the other there",
+		"%s runs from the profile's own folder and hides %s, %s", f.Module, age, h.Path)
 }

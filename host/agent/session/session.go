@@ -20,6 +20,8 @@ const maxSize = 64 << 20
 var (
 	// ErrBusy: another process has the session.
 	ErrBusy = errors.New("in use by another process")
+	// ErrNewer: the file's form is not known yet. The file stays as it is.
+	ErrNewer = errors.New("written by a newer spillway")
 	// ErrFull: the session has grown to its limit.
 	ErrFull = errors.New("the session is full: begin another one")
 	// ErrNotFound: there is no such session.
@@ -108,7 +110,11 @@ func parse(data []byte) (entries []Entry, sound int, err error) {
 		if e.Kind == KindSummary && (e.Covers < 1 || e.Covers >= n) {
 			return nil, 0, fmt.Errorf("line %d: sums up %d entries, and %d stand before it", n, e.Covers, n-1)
 		}
-		if n == 1 && (e.Kind != KindSession || e.Version != version) {
+		switch {
+		case n > 1:
+		case e.Kind == KindSession && e.Version > version:
+			return nil, 0, fmt.Errorf("%w: it has version %d, this one knows up to %d", ErrNewer, e.Version, version)
+		case e.Kind != KindSession || e.Version != version:
 			return nil, 0, fmt.Errorf("line 1: kind %q version %d, want a session of version %d", e.Kind, e.Version, version)
 		}
 		entries = append(entries, e)

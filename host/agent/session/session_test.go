@@ -98,7 +98,7 @@ func TestTorn(t *testing.T) {
 func TestDamage(t *testing.T) {
 	for _, tt := range []struct{ name, file, want string }{
 		{"a broken line within", "{\"kind\":\"session\",\"version\":1}\n{oops\n{\"kind\":\"user\"}\n", "line 2"},
-		{"of a later version", "{\"kind\":\"session\",\"version\":2}\n", "want a session of version 1"},
+		{"of a later version", "{\"kind\":\"session\",\"version\":2}\n", "written by a newer spillway: it has version 2, this one knows up to 1"},
 		{"something else", "{\"kind\":\"user\"}\n", "want a session"},
 		{"nothing", "", "no such session"},
 	} {
