@@ -17,7 +17,7 @@ import (
 	"spillway/tests/internal/rig"
 )
 
-// read is a file of this repository.
+// readFile is a file of this repository.
 func readFile(t *testing.T, name string) string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("..", name))
