@@ -34,12 +34,23 @@ type Call struct {
 	Depth   int     // 0 for the caller's own call, raised by the host on each re-entry
 	Request Request // as it reached this listener
 
-	// Past are the attempts a predecessor of this process made for this turn
-	// before it was lost. Next may be spent. If one of them is Committed the call
+	// Past are the attempts that were made for this turn: by a predecessor of this
+	// process before it was lost, or by a [Plan]. Next may be spent. If one of them is Committed the call
 	// is to resume a broken answer, as its [Dispatch] had asked.
 	Past []Attempted
 
+	// Running is set if the plugin's [Plan] has ordered an attempt for this call
+	// that shows nothing yet and whose class has left the plan since. Next is spent.
+	Running *Running
+
 	core CallCore
+}
+
+// Running is an attempt under way. Its stream can be awaited, closed and returned,
+// but not ranged over.
+type Running struct {
+	Attempted // without a failure
+	Stream    Stream
 }
 
 // Attempted is an attempt that has failed.
@@ -51,6 +62,7 @@ type Attempted struct {
 	Started   time.Time
 	Failure   *Failure
 	Committed bool // visible content had come; its [Outcome] is told as well
+	Planned   bool // a [Plan] had ordered it, and no process has been told of it before
 }
 
 // CallCore is what a runtime gives a call. Plugins do not implement it.
@@ -83,6 +95,9 @@ type Outcome struct {
 	Key     string
 	Kind    AttemptKind
 	Tag     string
+
+	Planned      bool   // a [Plan] had ordered the attempt: nobody was asked
+	Conversation string // as in Request
 
 	Committed bool     // visible content had come
 	Failure   *Failure // nil: a clean end

@@ -25,6 +25,8 @@ type Brain struct {
 	talks    map[uint64]talk // by the hash of the conversation
 	recent   []uint64        // the same ones; from oldest on, they make room
 	oldest   int
+	served   map[sdk.Route]int     // by how many of them
+	sweep    time.Duration         // on Instant.Mono, when to look for those that are over
 	strides  map[sdk.Route]*stride // how fast routes begin
 	measured measured              // what routes have shown
 	spins    map[string]uint64     // by provider: turns without a conversation, which take the keys in turn

@@ -194,7 +194,7 @@ func (w *world) run(g *renaming, r *run, l *passed) (d digest) {
 	}
 	d.add(sum)
 	if t.first != nil {
-		d.add(hash(string(t.first.Code), string(t.first.Scope)))
+		d.add(sdk.ConversationHash(string(t.first.Code) + "\x00" + string(t.first.Scope)))
 	}
 	return d
 }
@@ -249,4 +249,10 @@ func (g *renaming) visit(v *visit) uint64 {
 	d.add(g.route(v.route), g.keyName(v.route.Provider, v.key), tried, uint64(v.attempts), uint64(v.onKey), uint64(v.waits))
 	d.flag(v.waited, v.counted, v.answered)
 	return uint64(d)
+}
+
+// mix spreads the difference of two numbers over all their bits.
+func mix(h uint64) uint64 {
+	h = (h ^ h>>33) * 0xff51afd7ed558ccd
+	return h ^ h>>33
 }

@@ -16,8 +16,11 @@ func (w *world) apply(in input) error {
 		acted = w.runs[in.run].turn.lease.id()
 	}
 	changes := w.mayChange(in)
-	heard := w.mustCount(in)
+	heard, ruled := w.mustCount(in), w.ruled(in)
 	r := w.do(in)
+	if err := ruled(r); err != nil {
+		return err
+	}
 	if err := heard(); err != nil {
 		return err
 	}

@@ -34,9 +34,9 @@ func (b *Brain) way(now Instant, t *Turn, p *sdk.Provider, r sdk.Route, tried []
 func (b *Brain) pick(now Instant, t *Turn, p *sdk.Provider, r sdk.Route, tried []string, goesOn bool) way {
 	v := b.vendors[p.Name]
 	best := way{at: noKey}
-	var score, turn uint64
+	var lowest, turn uint64
 	if t.conversation == 0 && len(p.Keys) > 1 {
-		turn = b.spins[p.Name] % uint64(len(p.Keys))
+		turn = b.spins[p.Name]
 	}
 	for i, key := range p.Keys {
 		if slices.Contains(tried, key) || len(b.orders) > 0 && b.forbidden(now, r, key, goesOn) != "" {
@@ -47,13 +47,8 @@ func (b *Brain) pick(now Instant, t *Turn, p *sdk.Provider, r sdk.Route, tried [
 			best.at = max(best.at, at)
 			continue
 		}
-		// The smallest score wins.
-		s := (uint64(i) + uint64(len(p.Keys)) - turn) % uint64(len(p.Keys))
-		if t.conversation != 0 && len(p.Keys) > 1 {
-			s = mix(hash(key) ^ t.conversation)
-		}
-		if best.at < testable || s < score {
-			best, score = way{at: at, key: key}, s
+		if rank := sdk.KeyRank(i, len(p.Keys), key, t.conversation, turn); best.at < testable || rank < lowest {
+			best, lowest = way{at: at, key: key}, rank
 		}
 	}
 	return best

@@ -1,6 +1,7 @@
 package brain
 
 import (
+	"slices"
 	"time"
 
 	"spillway/sdk"
@@ -24,24 +25,61 @@ type talk struct {
 	until deadline
 }
 
-// remember notes that r serves t's conversation.
-func (b *Brain) remember(now Instant, t *Turn, r sdk.Route) {
-	if t.conversation == 0 {
+// remember notes that r serves a conversation, known by its hash.
+func (b *Brain) remember(now Instant, conversation uint64, r sdk.Route) {
+	if conversation == 0 {
 		return
 	}
-	if _, ok := b.talks[t.conversation]; !ok {
+	k, ok := b.talks[conversation]
+	if !ok {
 		if b.talks == nil {
-			b.talks = map[uint64]talk{}
+			b.talks, b.served = map[uint64]talk{}, map[sdk.Route]int{}
 		}
 		if len(b.recent) < maxTalks {
-			b.recent = append(b.recent, t.conversation)
+			b.recent = append(b.recent, conversation)
 		} else {
-			delete(b.talks, b.recent[b.oldest])
-			b.recent[b.oldest] = t.conversation
+			old := b.recent[b.oldest]
+			b.leave(b.talks[old].route)
+			delete(b.talks, old)
+			b.recent[b.oldest] = conversation
 			b.oldest = (b.oldest + 1) % maxTalks
 		}
 	}
-	b.talks[t.conversation] = talk{route: r, until: now.after(talkLife)}
+	if k.route != r {
+		b.leave(k.route)
+		b.served[r]++
+	}
+	b.talks[conversation] = talk{route: r, until: now.after(talkLife)}
+}
+
+// leave notes that a conversation in mind has r no more.
+func (b *Brain) leave(r sdk.Route) {
+	if b.served[r]--; b.served[r] <= 0 {
+		delete(b.served, r)
+	}
+}
+
+// sweepEvery is how often conversations that are over are looked for.
+const sweepEvery = 10 * time.Second
+
+// elsewhere reports whether a conversation in mind was served last by another one
+// of the candidates for t's head: its tool loop would go on there.
+func (b *Brain) elsewhere(now Instant, t *Turn) bool {
+	away := func(c candidate) bool { return c.route != t.query.Head && b.served[c.route] > 0 }
+	if t.query.Wants.Strict || !slices.ContainsFunc(b.candidates(now, t), away) {
+		return false
+	}
+	if now.Mono < b.sweep {
+		return true
+	}
+	b.sweep = now.Mono + sweepEvery
+	for _, c := range b.recent {
+		if k := b.talks[c]; k.route != (sdk.Route{}) && k.until.over(now) {
+			b.leave(k.route)
+			b.talks[c] = talk{} // its place is given away in its turn
+		}
+	}
+	return slices.ContainsFunc(b.candidates(now, t), away)
 }
 
 // last is the route that served t's conversation last, if that is not long ago.
@@ -107,23 +145,4 @@ func (b *Brain) pace(r sdk.Route) time.Duration {
 		return longest
 	}
 	return second
-}
-
-// hash is FNV-1a of the parts, never 0 for a text that is not empty.
-func hash(parts ...string) uint64 {
-	h := uint64(14695981039346656037)
-	for _, s := range parts {
-		for i := range len(s) {
-			h = (h ^ uint64(s[i])) * 1099511628211
-		}
-		h = (h ^ 0xff) * 1099511628211
-	}
-	return h
-}
-
-// mix spreads the difference of two numbers over all their bits.
-func mix(h uint64) uint64 {
-	h = (h ^ h>>33) * 0xff51afd7ed558ccd
-	h = (h ^ h>>33) * 0xc4ceb9fe1a85ec53
-	return h ^ h>>33
 }

@@ -14,7 +14,7 @@ func keysOf(p sdk.Provider, n int) []string {
 	b := New(moment(0), Policy{})
 	keys := make([]string, n)
 	for i := range keys {
-		t := Turn{conversation: hash(fmt.Sprintf("conversation-%d", i))}
+		t := Turn{conversation: sdk.ConversationHash(fmt.Sprintf("conversation-%d", i))}
 		keys[i] = b.pick(moment(0), &t, &p, sdk.Route{Provider: p.Name, Model: "1"}, nil, false).key
 	}
 	return keys
@@ -27,7 +27,7 @@ func TestKeysOfConversations(t *testing.T) {
 	for size := 2; size <= 6; size++ {
 		p := sdk.Provider{Name: "a"}
 		for i := range size {
-			p.Keys = append(p.Keys, fmt.Sprintf("k_%x", hash(fmt.Sprint(i))))
+			p.Keys = append(p.Keys, fmt.Sprintf("k_%x", sdk.ConversationHash(fmt.Sprint(i))))
 		}
 		all := keysOf(p, n)
 		count := map[string]int{}
@@ -110,10 +110,10 @@ func TestTalksAreBounded(t *testing.T) {
 	if len(w.b.talks) != maxTalks {
 		t.Errorf("%d conversations are kept, want %d", len(w.b.talks), maxTalks)
 	}
-	if _, ok := w.b.talks[hash("9")]; ok {
+	if _, ok := w.b.talks[sdk.ConversationHash("9")]; ok {
 		t.Error("the oldest ones are kept")
 	}
-	if _, ok := w.b.talks[hash(fmt.Sprint(maxTalks+9))]; !ok {
+	if _, ok := w.b.talks[sdk.ConversationHash(fmt.Sprint(maxTalks+9))]; !ok {
 		t.Error("the newest one is not kept")
 	}
 }

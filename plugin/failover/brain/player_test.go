@@ -115,7 +115,7 @@ func ownedBy(p sdk.Provider, key, name string) string {
 	b := New(moment(0), Policy{})
 	for i := 0; ; i++ {
 		c := fmt.Sprintf("%s.%d", name, i)
-		if b.pick(moment(0), &Turn{conversation: hash(c)}, &p, sdk.Route{Provider: p.Name}, nil, false).key == key {
+		if b.pick(moment(0), &Turn{conversation: sdk.ConversationHash(c)}, &p, sdk.Route{Provider: p.Name}, nil, false).key == key {
 			return c
 		}
 	}

@@ -13,6 +13,10 @@ func (b *Brain) Settled(now Instant, o sdk.Outcome, cat sdk.Catalogue) []sdk.Cha
 		return nil
 	}
 	b.end(now, b.policy, l, o.Route, o.Key, o.Failure, cat)
+	if o.Planned && o.Committed { // nobody has said so when it was
+		b.hear(now, provider(cat, o.Route.Provider))
+		b.remember(now, sdk.ConversationHash(o.Conversation), o.Route)
+	}
 	if o.Failure == nil && o.Stream && !b.slept(now, l) {
 		b.learn(o.Route, o.FirstContent)
 	}

@@ -32,9 +32,9 @@ type Step struct {
 // Stopped reports whether the request has ended without an answer.
 func (s Step) Stopped() bool { return s.Action == sdk.ActionStop }
 
-// Start begins a turn. past are the attempts of a predecessor for the same
-// request; they are settled as if they had just ended, and the first step
-// follows from the last of them.
+// Start begins a turn. past are the attempts that were made for the same request
+// by a rule, or under a predecessor; they are settled as if they had just ended,
+// and the first step follows from the last of them.
 func (b *Brain) Start(now Instant, t *Turn, q Query, cat sdk.Catalogue, past []sdk.Attempted) Step {
 	b.begin(now, t, q, cat)
 	var last *sdk.Failure
@@ -43,7 +43,7 @@ func (b *Brain) Start(now Instant, t *Turn, q Query, cat sdk.Catalogue, past []s
 	}
 	var s Step
 	if last != nil {
-		s = b.next(now, t, last, 0)
+		s = b.next(now, t, last, q.Draw)
 	} else {
 		s = b.advance(now, t, "head")
 	}
@@ -51,11 +51,11 @@ func (b *Brain) Start(now Instant, t *Turn, q Query, cat sdk.Catalogue, past []s
 	return s
 }
 
-// resume takes an attempt of a predecessor into t and returns its failure, nil
-// if it was lost together with the predecessor and says nothing.
+// resume takes an attempt of the past into t and returns its failure, nil if it
+// was lost together with the predecessor that had made it and says nothing.
 func (b *Brain) resume(now Instant, t *Turn, a *sdk.Attempted) *sdk.Failure {
 	l, ok := parseTag(a.Tag)
-	if a.Failure == nil || a.Failure.Code == sdk.CodePlugin && !a.Failure.Acted {
+	if a.Failure == nil || a.Failure.Code == sdk.CodePlugin && !a.Failure.Acted && !a.Planned {
 		t.attempts++
 		if ok {
 			b.giveBack(now, l, false)
@@ -66,6 +66,9 @@ func (b *Brain) resume(now Instant, t *Turn, a *sdk.Attempted) *sdk.Failure {
 	t.lease = l
 	f := *a.Failure
 	if ok {
+		if a.Planned && silent(&f) { // another one may have been counted by the predecessor
+			b.hearOut(t)
+		}
 		b.fail(now, t, &f)
 	} else {
 		t.note(&f)
@@ -92,7 +95,7 @@ func (b *Brain) Committed(now Instant, t *Turn) []sdk.Change {
 	b.hear(now, provider(t.cat, t.now.route.Provider))
 	b.chargePending(now, t)
 	b.giveBack(now, t.lease, true)
-	b.remember(now, t, t.now.route)
+	b.remember(now, t.conversation, t.now.route)
 	return b.flush(now)
 }
 

@@ -21,7 +21,7 @@ type Query struct {
 	// Deadline is the caller's own, on Instant.Mono; zero for none.
 	Deadline time.Duration
 	// Draw is a random number in [0,1): it draws requests without a conversation
-	// into the canary.
+	// into the canary, and the wait before a repetition that Start decides.
 	Draw float64
 }
 
@@ -71,9 +71,7 @@ type visit struct {
 func (b *Brain) begin(now Instant, t *Turn, q Query, cat sdk.Catalogue) {
 	p := b.policy
 	*t = Turn{policy: p, query: q, cat: cat, measured: b.measured, list: t.list[:0], gone: t.gone[:0], pending: t.pending[:0]}
-	if q.Conversation != "" {
-		t.conversation = hash(q.Conversation)
-	}
+	t.conversation = sdk.ConversationHash(q.Conversation)
 	t.sameModel = p.SameModel || q.Wants.SameModel
 	t.canary = p.Canary.Share > 0 && t.draw() < p.Canary.Share && !b.off(now, PolicyCanary)
 	name := q.Wants.Budget
