@@ -77,6 +77,9 @@ type Host interface {
 	Record(d Decision)
 	// Report replaces the plugin's status. It does not block.
 	Report(s Status)
+	// Plan replaces the plugin's standing plan. It does not block. Manifest.Plan
+	// must be set; a host that keeps no plans asks about every call.
+	Plan(p Plan)
 }
 
 // Manifest describes a plugin.
@@ -93,6 +96,7 @@ type Manifest struct {
 	Schema   json.RawMessage
 	Judge    bool // implements Judge
 	Operator bool // implements Operator
+	Plan     bool // publishes a standing [Plan]
 }
 
 // HookSpec says how a plugin takes part in llm/stream.

@@ -32,6 +32,7 @@ type Options struct {
 	Upstream  Upstream
 	State     sdk.State    // default: a new [Memory]
 	Log       *slog.Logger // what the plugin logs; default: discarded
+	AskAlways bool         // keep no plan of the plugin's
 
 	decide time.Duration // in the place of the manifest's, if set
 }
@@ -104,7 +105,7 @@ func Open(tb testing.TB, p sdk.Plugin, o Options) (*Host, error) {
 		return nil, err
 	}
 	h.session, err = serve.Open(ctx, conn, m, serve.SessionOptions{
-		Entry: m.Name, Epoch: 1, State: o.State, Outbox: &h.outbox, Log: o.Log,
+		Entry: m.Name, Epoch: 1, State: o.State, Outbox: &h.outbox, Log: o.Log, AskAlways: o.AskAlways,
 		Record: h.record, Report: h.report, Probe: h.probe,
 	})
 	if err != nil {

@@ -179,15 +179,23 @@ func viewToWire(r sdk.Request) *wirepb.View {
 			Reasoning: r.Shape.Reasoning, ToolResult: r.Shape.ToolResult, HostedTools: r.Shape.HostedTools,
 		},
 		Dispatch: dispatchToWire(r.Dispatch),
-		Wants: &wirepb.Wants{
-			Budget: valid(r.Wants.Budget), Contract: valid(r.Wants.Contract), Strict: r.Wants.Strict, SameModel: r.Wants.SameModel, Stream: valid(r.Wants.Stream),
-			SameProvider: r.Wants.SameProvider,
-		},
+		Wants:    wantsToWire(r.Wants),
 	}
 }
 
+func wantsToWire(w sdk.Wants) *wirepb.Wants {
+	return &wirepb.Wants{
+		Budget: valid(w.Budget), Contract: valid(w.Contract), Strict: w.Strict, SameModel: w.SameModel, Stream: valid(w.Stream),
+		SameProvider: w.SameProvider,
+	}
+}
+
+func wantsFromWire(w *wirepb.Wants) sdk.Wants {
+	return sdk.Wants{Budget: w.GetBudget(), Contract: w.GetContract(), Strict: w.GetStrict(), SameModel: w.GetSameModel(), Stream: w.GetStream(), SameProvider: w.GetSameProvider()}
+}
+
 func viewFromWire(v *wirepb.View) sdk.Request {
-	s, w := v.GetShape(), v.GetWants()
+	s := v.GetShape()
 	return sdk.Request{
 		Provider: v.GetRoute().GetProvider(), Model: v.GetRoute().GetModel(),
 		MaxTokens: int(v.GetMaxTokens()), Effort: v.GetEffort(),
@@ -199,7 +207,7 @@ func viewFromWire(v *wirepb.View) sdk.Request {
 			Reasoning: s.GetReasoning(), ToolResult: s.GetToolResult(), HostedTools: s.GetHostedTools(),
 		},
 		Dispatch: dispatchFromWire(v.GetDispatch()),
-		Wants:    sdk.Wants{Budget: w.GetBudget(), Contract: w.GetContract(), Strict: w.GetStrict(), SameModel: w.GetSameModel(), Stream: w.GetStream(), SameProvider: w.GetSameProvider()},
+		Wants:    wantsFromWire(v.GetWants()),
 	}
 }
 
@@ -213,14 +221,14 @@ func patch(base sdk.Request, a *wirepb.Attempt) sdk.Request {
 func attemptedToWire(a sdk.Attempted) *wirepb.Attempted {
 	return &wirepb.Attempted{
 		Route: routeToWire(a.Route), Key: valid(a.Key), Kind: valid(string(a.Kind)), Tag: valid(a.Tag),
-		Started: nanos(a.Started), Failure: failureToWire(a.Failure), Committed: a.Committed,
+		Started: nanos(a.Started), Failure: failureToWire(a.Failure), Committed: a.Committed, Planned: a.Planned,
 	}
 }
 
 func attemptedFromWire(a *wirepb.Attempted) sdk.Attempted {
 	return sdk.Attempted{
 		Route: routeFromWire(a.Route), Key: a.Key, Kind: sdk.AttemptKind(a.Kind), Tag: a.Tag,
-		Started: moment(a.Started), Failure: failureFromWire(a.Failure), Committed: a.Committed,
+		Started: moment(a.Started), Failure: failureFromWire(a.Failure), Committed: a.Committed, Planned: a.Planned,
 	}
 }
 
@@ -230,6 +238,7 @@ func outcomeToWire(o sdk.Outcome) *wirepb.Outcome {
 		Kind: valid(string(o.Kind)), Tag: valid(o.Tag), Committed: o.Committed, Failure: failureToWire(o.Failure),
 		Finish: string(o.Finish), Started: nanos(o.Started), FirstContent: int64(o.FirstContent),
 		Took: int64(o.Took), Usage: usageToWire(o.Usage), Stream: o.Stream, PromptTokens: int64(o.PromptTokens),
+		Planned: o.Planned, Conversation: valid(o.Conversation),
 	}
 }
 
@@ -239,6 +248,7 @@ func outcomeFromWire(o *wirepb.Outcome) sdk.Outcome {
 		Kind: sdk.AttemptKind(o.Kind), Tag: o.Tag, Committed: o.Committed, Failure: failureFromWire(o.Failure),
 		Finish: sdk.Finish(o.Finish), Started: moment(o.Started), FirstContent: time.Duration(o.FirstContent),
 		Took: time.Duration(o.Took), Usage: usageFromWire(o.Usage), Stream: o.Stream, PromptTokens: int(o.PromptTokens),
+		Planned: o.Planned, Conversation: o.Conversation,
 	}
 }
 
@@ -333,10 +343,11 @@ func itemFromWire(i *wirepb.Item) sdk.Item {
 	return sdk.Item{Key: i.Key, Data: i.Data, Revision: i.Revision, Expires: moment(i.Expires), Deleted: i.Deleted}
 }
 
-// Features of a manifest.
+// Features of a manifest; the last one is one of a host, too.
 const (
 	featureJudge    = "judge"
 	featureOperator = "operator"
+	featurePlan     = "plan"
 )
 
 func manifestToWire(m sdk.Manifest) *wirepb.Manifest {
@@ -350,6 +361,9 @@ func manifestToWire(m sdk.Manifest) *wirepb.Manifest {
 	}
 	if m.Operator {
 		w.Features = append(w.Features, featureOperator)
+	}
+	if m.Plan {
+		w.Features = append(w.Features, featurePlan)
 	}
 	return w
 }
@@ -365,6 +379,7 @@ func manifestFromWire(w *wirepb.Manifest) sdk.Manifest {
 	for _, f := range w.Features {
 		m.Judge = m.Judge || f == featureJudge
 		m.Operator = m.Operator || f == featureOperator
+		m.Plan = m.Plan || f == featurePlan
 	}
 	return m
 }

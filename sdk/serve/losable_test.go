@@ -27,6 +27,7 @@ type losable struct {
 	remote   *serve.Remote
 	outbox   serve.Outbox
 	upstream plugintest.Upstream
+	planner  *planner // if the first plugin is one
 
 	mu      sync.Mutex
 	wires   []*wire      // of the processes that were started
@@ -69,6 +70,16 @@ func (h *losable) wire(n int) *wire {
 	defer h.mu.Unlock()
 	return h.wires[n]
 }
+
+// current is the wire to the present process.
+func (h *losable) current() *wire {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.wires[len(h.wires)-1]
+}
+
+// plan publishes p for the planner.
+func (h *losable) plan(p sdk.Plan) { h.planner.host.Plan(p) }
 
 func (h *losable) ask(ctx context.Context, r sdk.Request) (string, *sdk.Failure) {
 	return plugintest.Collect(h.call(ctx, r))

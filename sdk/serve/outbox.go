@@ -2,6 +2,9 @@ package serve
 
 import (
 	"sync"
+	"time"
+
+	"google.golang.org/protobuf/proto"
 
 	"spillway/sdk"
 	wirepb "spillway/sdk/serve/proto"
@@ -10,14 +13,29 @@ import (
 // Outbox keeps the outcomes of one plugin's attempts until a process of it has
 // acknowledged them, so that none is lost when a process is. It outlives
 // sessions. All methods are safe for concurrent use and none waits.
+//
+// A clean end of an attempt that a plan ordered teaches little: those are
+// collected for up to batchWait, for a plugin that takes batches. Everything else
+// is sent at once, after what was collected before it.
 type Outbox struct {
 	mu      sync.Mutex
 	seq     uint64
-	pending []*wirepb.Outcome
-	sent    uint64 // highest number given to sink
+	pending []*wirepb.Outcome // the last of all numbers, without a gap
+	sent    uint64            // highest number given to sink
 	sink    *link[*wirepb.ToPlugin]
+	batches bool // sink takes Outcomes
+	due     bool // a timer runs that sends what was collected
 	dropped uint64
 }
+
+const (
+	// batchWait is for how long an outcome may be collected: short beside the time
+	// in which anything that it says changes.
+	batchWait = 100 * time.Millisecond
+	// maxBatch bounds a batch, and with maxBatchSize its frame.
+	maxBatch     = 256
+	maxBatchSize = MaxFrame / 4
+)
 
 // Add numbers o and sends it to the present session, if there is one.
 func (b *Outbox) Add(o sdk.Outcome) {
@@ -32,7 +50,19 @@ func (b *Outbox) Add(o sdk.Outcome) {
 		b.dropped++
 	}
 	b.pending = append(b.pending, outcomeToWire(o))
-	b.flush()
+	if !b.batches || !o.Planned || o.Failure != nil || len(b.unsent()) >= maxBatch {
+		b.flush()
+		return
+	}
+	if !b.due {
+		b.due = true
+		time.AfterFunc(batchWait, func() {
+			b.mu.Lock()
+			b.due = false
+			b.mu.Unlock()
+			b.send()
+		})
+	}
 }
 
 // Pending counts outcomes that no process has acknowledged, and Dropped those
@@ -43,11 +73,18 @@ func (b *Outbox) Pending() (pending int, dropped uint64) {
 	return len(b.pending), b.dropped
 }
 
-// attach makes a new session the receiver, which gets everything pending.
-func (b *Outbox) attach(l *link[*wirepb.ToPlugin]) {
+// send gives what was collected to the present session.
+func (b *Outbox) send() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.sink, b.sent = l, 0
+	b.flush()
+}
+
+// attach makes a new session the receiver, which gets everything pending.
+func (b *Outbox) attach(l *link[*wirepb.ToPlugin], batches bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.sink, b.batches, b.sent = l, batches, 0
 	b.flush()
 }
 
@@ -66,17 +103,37 @@ func (b *Outbox) ack(l *link[*wirepb.ToPlugin], seq uint64) {
 	}
 }
 
+// unsent are the pending ones that sink has not been given.
+func (b *Outbox) unsent() []*wirepb.Outcome {
+	return b.pending[max(len(b.pending)-int(b.seq-b.sent), 0):]
+}
+
 func (b *Outbox) flush() {
 	if b.sink == nil {
 		return
 	}
-	for _, o := range b.pending {
-		if o.Seq <= b.sent {
-			continue
+	for rest := b.unsent(); len(rest) > 0; rest = b.unsent() {
+		f := &wirepb.ToPlugin{Frame: &wirepb.ToPlugin_Outcome{Outcome: rest[0]}}
+		if n := batch(rest); b.batches && n > 1 {
+			rest = rest[:n]
+			f.Frame = &wirepb.ToPlugin_Outcomes{Outcomes: &wirepb.Outcomes{Outcomes: append([]*wirepb.Outcome(nil), rest...)}}
+		} else {
+			rest = rest[:1]
 		}
-		if !b.sink.offer(&wirepb.ToPlugin{Frame: &wirepb.ToPlugin_Outcome{Outcome: o}}) {
+		if !b.sink.offer(f) {
 			return
 		}
-		b.sent = o.Seq
+		b.sent = rest[len(rest)-1].Seq
 	}
+}
+
+// batch is how many of list one frame takes.
+func batch(list []*wirepb.Outcome) int {
+	size := 0
+	for i, o := range list[:min(len(list), maxBatch)] {
+		if size += proto.Size(o); size > maxBatchSize {
+			return i
+		}
+	}
+	return min(len(list), maxBatch)
 }

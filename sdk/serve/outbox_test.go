@@ -28,13 +28,13 @@ func TestOutbox(t *testing.T) {
 	}
 	b.Add(sdk.Outcome{}) // nobody is there
 	first, second := newLink[*wirepb.ToPlugin](), newLink[*wirepb.ToPlugin]()
-	b.attach(first)
+	b.attach(first, false)
 	check("what waited", first, 1)
 	b.Add(sdk.Outcome{})
 	b.Add(sdk.Outcome{})
 	check("what is new", first, 2, 3)
 	b.ack(first, 2)
-	b.attach(second)
+	b.attach(second, false)
 	check("what the first did not acknowledge", second, 3)
 	b.ack(first, 3) // late, but it did hear of it
 	b.Add(sdk.Outcome{})
@@ -58,7 +58,7 @@ func TestOutboxIsBounded(t *testing.T) {
 		t.Errorf("%d pending, %d dropped, want %d and %d", pending, dropped, maxBacklog, over)
 	}
 	l := newLink[*wirepb.ToPlugin]()
-	b.attach(l)
+	b.attach(l, false)
 	next := uint64(over + 1)
 	for next <= maxBacklog+over {
 		got := sent(l)

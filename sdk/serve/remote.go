@@ -30,6 +30,7 @@ type Remote struct {
 	source   Source
 	outbox   *Outbox
 	bypassed atomic.Uint64
+	planned  atomic.Uint64
 }
 
 var _ sdk.Hook = (*Remote)(nil)
@@ -53,7 +54,12 @@ func NewRemote(name string, spec sdk.HookSpec, source Source, outbox *Outbox) *R
 // down.
 func (r *Remote) Bypassed() uint64 { return r.bypassed.Load() }
 
-// LLMStream implements sdk.Hook: it asks the plugin, and does what it says.
+// Planned counts the calls whose first attempt was made without asking, by the
+// plugin's plan.
+func (r *Remote) Planned() uint64 { return r.planned.Load() }
+
+// LLMStream implements sdk.Hook: it does what the plugin's plan says, or asks the
+// plugin and does what it says.
 func (r *Remote) LLMStream(ctx context.Context, call *sdk.Call, next sdk.Next) (sdk.Stream, error) {
 	if call.Depth > r.spec.MaxDepth || !r.listensTo(call.Request.Route()) {
 		return next(ctx, call.Request)
@@ -68,7 +74,10 @@ func (r *Remote) LLMStream(ctx context.Context, call *sdk.Call, next sdk.Next) (
 		if err != nil {
 			break
 		}
-		stream, done := a.run(ctx, s)
+		stream, t, done := a.planned(ctx, s)
+		if !done {
+			stream, done = a.run(ctx, s, t)
+		}
 		if a.relay != nil {
 			a.relay.release = release // it needs the process to the answer's end
 			return stream, nil
@@ -143,22 +152,33 @@ type ask struct {
 
 // begin opens the turn on s.
 func (a *ask) begin(ctx context.Context, s *Session) (*hostTurn, error) {
-	t := &hostTurn{inbox: make(chan *wirepb.ToHost, 2)}
-	s.mu.Lock()
-	s.last++
-	t.id = s.last
-	s.turns[t.id] = t
-	s.mu.Unlock()
-	open := &wirepb.Open{
-		Id: a.call.ID, Depth: uint32(a.call.Depth), View: viewToWire(a.call.Request),
-		NextSpent: a.spent, Past: convert(a.past, attemptedToWire),
-	}
+	t := s.newTurn()
+	open := openToWire(a.call, a.spent)
+	open.Past = convert(a.past, attemptedToWire)
 	if err := s.link.send(ctx, &wirepb.ToPlugin{Call: t.id, Frame: &wirepb.ToPlugin_Open{Open: open}}); err != nil {
 		s.forget(t)
 		return nil, err
 	}
 	a.unseen = 0
+	for i := range a.past {
+		a.past[i].Planned = false // whoever else hears of it hears it again
+	}
 	return t, nil
+}
+
+// newTurn is a turn with a number of its own.
+func (s *Session) newTurn() *hostTurn {
+	t := &hostTurn{inbox: make(chan *wirepb.ToHost, 2)}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last++
+	t.id = s.last
+	s.turns[t.id] = t
+	return t
+}
+
+func openToWire(c *sdk.Call, spent bool) *wirepb.Open {
+	return &wirepb.Open{Id: c.ID, Depth: uint32(c.Depth), View: viewToWire(c.Request), NextSpent: spent}
 }
 
 func (s *Session) forget(t *hostTurn) {
@@ -167,12 +187,15 @@ func (s *Session) forget(t *hostTurn) {
 	s.mu.Unlock()
 }
 
-// run holds one process's turn until it is decided. done is false when the
-// process was lost and another should be asked.
-func (a *ask) run(ctx context.Context, s *Session) (stream sdk.Stream, done bool) {
-	t, err := a.begin(ctx, s)
-	if err != nil {
-		return nil, false
+// run holds one process's turn until it is decided: t, which the plugin has been
+// given already, or else a new one. done is false when the process was lost and
+// another should be asked.
+func (a *ask) run(ctx context.Context, s *Session, t *hostTurn) (stream sdk.Stream, done bool) {
+	if t == nil {
+		var err error
+		if t, err = a.begin(ctx, s); err != nil {
+			return nil, false
+		}
 	}
 	keep := false // a relay keeps the turn open
 	defer func() {
@@ -299,7 +322,7 @@ func (a *ask) attempt(ctx context.Context, s *Session, t *hostTurn, o *wirepb.At
 		if stream == nil {
 			return nil, false
 		}
-		return a.adopt(stream, r), true
+		return a.adopt(stream, r, false), true
 	}
 	run, cancel := context.WithCancel(ctx) // lives as long as the answer
 	t.running(o.Attempt, cancel)
@@ -313,32 +336,44 @@ func (a *ask) attempt(ctx context.Context, s *Session, t *hostTurn, o *wirepb.At
 	dropped := ctx.Err() == nil && run.Err() != nil
 	if failure == nil && !dropped {
 		s.link.offer(&wirepb.ToPlugin{Call: t.id, Frame: &wirepb.ToPlugin_Committed{Committed: &wirepb.Committed{Attempt: o.Attempt}}})
-		return a.adopt(stream, r), true
+		return a.adopt(stream, r, false), true
 	}
 	cancel()
 	stream.Close()
 	if failure == nil {
-		failure = sdk.NewFailure(sdk.CodeAborted, "plugin.drop", "given up by the plugin")
+		failure = givenUp()
 	}
 	a.past = append(a.past, sdk.Attempted{
 		Route: r.Route(), Key: r.Dispatch.Key, Kind: r.Dispatch.Kind, Tag: r.Dispatch.Tag,
 		Started: started, Failure: failure,
 	})
-	ended := &wirepb.Ended{Attempt: o.Attempt, Failure: failureToWire(failure)}
-	if s.link.send(ctx, &wirepb.ToPlugin{Call: t.id, Frame: &wirepb.ToPlugin_Ended{Ended: ended}}) != nil {
-		a.unseen++
-	}
+	a.unseen++
+	a.ended(ctx, s, t, o.Attempt)
 	return nil, false
 }
 
+func givenUp() *sdk.Failure {
+	return sdk.NewFailure(sdk.CodeAborted, "plugin.drop", "given up by the plugin")
+}
+
+// ended tells the plugin how attempt n of t, the last of the past, has ended.
+func (a *ask) ended(ctx context.Context, s *Session, t *hostTurn, n uint32) {
+	last := &a.past[len(a.past)-1]
+	ended := &wirepb.Ended{Attempt: n, Failure: failureToWire(last.Failure)}
+	if s.link.send(ctx, &wirepb.ToPlugin{Call: t.id, Frame: &wirepb.ToPlugin_Ended{Ended: ended}}) == nil {
+		a.unseen--
+		last.Planned = false
+	}
+}
+
 // adopt makes stream the call's answer. Its outcome goes to the outbox.
-func (a *ask) adopt(stream sdk.Stream, r sdk.Request) sdk.Stream {
+func (a *ask) adopt(stream sdk.Stream, r sdk.Request, planned bool) sdk.Stream {
 	rep, ok := sdk.Find[sdk.Reporter](stream)
 	if !ok {
 		return stream // answered by a listener, nothing was sent upstream
 	}
 	rep.OnOutcome(func(o sdk.Outcome) {
-		o.Kind, o.Tag = r.Dispatch.Kind, r.Dispatch.Tag
+		o.Kind, o.Tag, o.Planned, o.Conversation = r.Dispatch.Kind, r.Dispatch.Tag, planned, r.Conversation
 		a.remote.outbox.Add(o)
 	})
 	return stream

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -54,6 +55,7 @@ func (s *Server) Session(stream grpc.BidiStreamingServer[wirepb.ToPlugin, wirepb
 	var wg sync.WaitGroup
 	wg.Go(func() { g.link.write(stream.Send) })
 	wg.Go(g.observe)
+	wg.Go(g.publish)
 	for {
 		f, err := stream.Recv()
 		if err != nil {
@@ -76,6 +78,10 @@ type guest struct {
 	catalogue atomic.Pointer[sdk.Catalogue]
 	acked     uint64 // highest outcome seen; observer goroutine only
 
+	plans   atomic.Bool              // the host keeps them
+	plan    atomic.Pointer[sdk.Plan] // to be sent; a newer one takes its place
+	planned chan struct{}            // capacity 1
+
 	mu    sync.Mutex
 	turns map[uint64]*turn
 	tasks []func()      // for observe, in order
@@ -85,7 +91,7 @@ type guest struct {
 func newGuest(p sdk.Plugin, log *slog.Logger) *guest {
 	g := &guest{
 		plugin: p, log: log, link: newLink[*wirepb.ToHost](),
-		turns: map[uint64]*turn{}, wake: make(chan struct{}, 1),
+		turns: map[uint64]*turn{}, wake: make(chan struct{}, 1), planned: make(chan struct{}, 1),
 	}
 	g.catalogue.Store(&sdk.Catalogue{})
 	g.state.init(g.link)
@@ -106,6 +112,13 @@ func (g *guest) handle(f *wirepb.ToPlugin) {
 	case *wirepb.ToPlugin_Outcome:
 		o := outcomeFromWire(m.Outcome)
 		g.later(func() { g.outcome(o) })
+	case *wirepb.ToPlugin_Outcomes:
+		list := convert(m.Outcomes.Outcomes, outcomeFromWire)
+		g.later(func() {
+			for _, o := range list {
+				g.outcome(o)
+			}
+		})
 	case *wirepb.ToPlugin_Reply:
 		g.state.reply(m.Reply)
 	case *wirepb.ToPlugin_Change:
@@ -131,7 +144,7 @@ func (g *guest) handle(f *wirepb.ToPlugin) {
 	case *wirepb.ToPlugin_Drain:
 		g.later(g.drain)
 	case *wirepb.ToPlugin_Hello:
-		// Nothing in it changes what this version does.
+		g.plans.Store(slices.Contains(m.Hello.Features, featurePlan))
 	}
 }
 
@@ -183,6 +196,27 @@ func (g *guest) observe() {
 		case <-g.wake:
 		case <-g.link.ended:
 			return
+		}
+	}
+}
+
+// publish sends plans, the newest only: one that is withdrawn must not stand
+// because there was no room for the word.
+func (g *guest) publish() {
+	for {
+		select {
+		case <-g.planned:
+		case <-g.link.ended:
+			return
+		}
+		p := g.plan.Swap(nil)
+		if p == nil {
+			continue
+		}
+		err := g.send(&wirepb.ToHost{Frame: &wirepb.ToHost_Plan{Plan: planToWire(*p)}})
+		if errors.Is(err, ErrFrameTooLarge) {
+			g.log.Warn("plan withdrawn", "err", err.Error())
+			_ = g.send(&wirepb.ToHost{Frame: &wirepb.ToHost_Plan{Plan: &wirepb.Plan{}}})
 		}
 	}
 }
@@ -302,6 +336,17 @@ func (h *hostServices) Record(d sdk.Decision) {
 
 func (h *hostServices) Report(s sdk.Status) {
 	h.offer(&wirepb.ToHost{Frame: &wirepb.ToHost_Status{Status: statusToWire(s)}})
+}
+
+func (h *hostServices) Plan(p sdk.Plan) {
+	if !h.plans.Load() {
+		return
+	}
+	h.plan.Store(&p)
+	select {
+	case h.planned <- struct{}{}:
+	default:
+	}
 }
 
 func (h *hostServices) offer(f *wirepb.ToHost) {

@@ -21,6 +21,8 @@ type SessionOptions struct {
 	State  sdk.State
 	Outbox *Outbox
 	Log    *slog.Logger
+	// AskAlways keeps no plan: every call asks the plugin.
+	AskAlways bool
 
 	Record func(sdk.Decision)
 	Report func(sdk.Status)
@@ -37,6 +39,8 @@ type Session struct {
 	cancel   context.CancelFunc
 	wg       sync.WaitGroup
 	services *stateServer
+	plans    bool // both sides know plans
+	standing standing
 
 	mu      sync.Mutex
 	last    uint64 // call, judge, ping and revision numbers alike
@@ -68,7 +72,7 @@ func Open(ctx context.Context, conn grpc.ClientConnInterface, m sdk.Manifest, op
 	}
 	s := &Session{
 		opts: opts, client: client, manifest: m, link: newLink[*wirepb.ToPlugin](), cancel: cancel,
-		turns: map[uint64]*hostTurn{}, waiting: map[uint64]chan *wirepb.ToHost{},
+		plans: m.Plan && !opts.AskAlways, turns: map[uint64]*hostTurn{}, waiting: map[uint64]chan *wirepb.ToHost{},
 	}
 	s.services = newStateServer(opts.State, s.link)
 	s.wg.Go(func() { s.link.write(stream.Send) })
@@ -83,6 +87,9 @@ func Open(ctx context.Context, conn grpc.ClientConnInterface, m sdk.Manifest, op
 		}
 	})
 	hello := &wirepb.Hello{Epoch: opts.Epoch, MaxFrame: MaxFrame, Minor: Minor}
+	if s.plans {
+		hello.Features = []string{featurePlan}
+	}
 	if err := s.link.send(ctx, &wirepb.ToPlugin{Frame: &wirepb.ToPlugin_Hello{Hello: hello}}); err != nil {
 		s.Close()
 		return nil, err
@@ -131,6 +138,13 @@ func (s *Session) handle(f *wirepb.ToHost) {
 	case *wirepb.ToHost_Status:
 		if s.opts.Report != nil {
 			s.opts.Report(statusFromWire(m.Status))
+		}
+	case *wirepb.ToHost_Plan:
+		if !s.plans {
+			return
+		}
+		if left := s.standing.set(planFromWire(m.Plan)); len(left) > 0 {
+			s.wg.Go(func() { s.join(left) })
 		}
 	case *wirepb.ToHost_Probe:
 		if s.opts.Probe != nil {
@@ -221,7 +235,7 @@ func (s *Session) Configure(ctx context.Context, c sdk.Config) error {
 	f := &wirepb.Configure{Entry: c.Entry, Revision: id, Config: c.JSON}
 	err := s.configured(s.ask(ctx, id, &wirepb.ToPlugin{Frame: &wirepb.ToPlugin_Configure{Configure: f}}))
 	if err == nil && s.opts.Outbox != nil {
-		s.opts.Outbox.attach(s.link)
+		s.opts.Outbox.attach(s.link, s.plans)
 	}
 	return err
 }
@@ -294,8 +308,12 @@ func (s *Session) Ping(ctx context.Context) error {
 }
 
 // Drain tells the plugin that no call follows and waits until it has written
-// what it has to.
+// what it has to. Its plan ends.
 func (s *Session) Drain(ctx context.Context) error {
+	s.standing.set(sdk.Plan{})
+	if s.opts.Outbox != nil {
+		s.opts.Outbox.send()
+	}
 	_, err := s.ask(ctx, drainID, &wirepb.ToPlugin{Frame: &wirepb.ToPlugin_Drain{Drain: &wirepb.Drain{}}})
 	return err
 }

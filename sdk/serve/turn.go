@@ -36,6 +36,9 @@ func (g *guest) open(id uint64, o *wirepb.Open) {
 		relayUp: make(chan struct{}), body: make(chan []byte, 1)}
 	t.call = sdk.NewCall(t, o.Id, int(o.Depth), viewFromWire(o.View))
 	t.call.Past = convert(o.Past, attemptedFromWire)
+	if o.Running != nil {
+		t.call.Running = t.join(attemptedFromWire(o.Running))
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.turns[id] != nil {
@@ -43,6 +46,15 @@ func (g *guest) open(id uint64, o *wirepb.Open) {
 	}
 	g.turns[id] = t
 	go t.run()
+}
+
+// join makes an attempt that is under way the first of the turn.
+func (t *turn) join(running sdk.Attempted) *sdk.Running {
+	r := t.call.Request
+	r.Provider, r.Model = running.Route.Provider, running.Route.Model
+	a := t.attempt(r, false)
+	a.state, a.joined = attemptRunning, true
+	return &sdk.Running{Attempted: running, Stream: a}
 }
 
 func (g *guest) turn(id uint64) *turn {
@@ -93,6 +105,9 @@ func failureOf(err error) *sdk.Failure {
 
 // pass hands an attempt over untouched.
 func (t *turn) pass(a *attempt) {
+	if a.joined { // returned unawaited: it is the answer, whatever comes
+		a.AwaitVisible(t.ctx)
+	}
 	a.mu.Lock()
 	state, failure := a.state, a.failure
 	a.mu.Unlock()
@@ -248,6 +263,7 @@ type attempt struct {
 	n       uint32
 	request sdk.Request
 	reenter bool
+	joined  bool // it was under way when the turn began
 
 	decided chan struct{} // closed when failed or committed
 	fetched chan struct{} // closed when the host has the changed prompt

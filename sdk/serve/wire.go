@@ -101,6 +101,9 @@ func (l *link[F]) send(ctx context.Context, f F) error {
 	if err := l.check(f); err != nil {
 		return err
 	}
+	if err := l.err(); err != nil {
+		return err // there may be room all the same
+	}
 	select {
 	case l.queue <- f:
 		return nil

@@ -176,7 +176,7 @@ func (x Service_Op) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Service_Op.Descriptor instead.
 func (Service_Op) EnumDescriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{41, 0}
+	return file_plugin_proto_rawDescGZIP(), []int{46, 0}
 }
 
 type HostInfo struct {
@@ -244,7 +244,7 @@ type Manifest struct {
 	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	Version       string                 `protobuf:"bytes,2,opt,name=version,proto3" json:"version,omitempty"`
 	Minor         uint32                 `protobuf:"varint,3,opt,name=minor,proto3" json:"minor,omitempty"`                       // of this protocol, as the plugin knows it: 1
-	Features      []string               `protobuf:"bytes,4,rep,name=features,proto3" json:"features,omitempty"`                  // "judge", "operator"; later "plan"
+	Features      []string               `protobuf:"bytes,4,rep,name=features,proto3" json:"features,omitempty"`                  // "judge", "operator", "plan"
 	Schema        []byte                 `protobuf:"bytes,5,opt,name=schema,proto3" json:"schema,omitempty"`                      // JSON Schema of the configuration; none: anything goes
 	MaxDepth      uint32                 `protobuf:"varint,6,opt,name=max_depth,json=maxDepth,proto3" json:"max_depth,omitempty"` // calls re-entered deeper than this are not asked about
 	Models        []string               `protobuf:"bytes,7,rep,name=models,proto3" json:"models,omitempty"`                      // globs on provider/model; none: all
@@ -377,6 +377,7 @@ type ToPlugin struct {
 	//	*ToPlugin_Change
 	//	*ToPlugin_Ping
 	//	*ToPlugin_Drain
+	//	*ToPlugin_Outcomes
 	//	*ToPlugin_Order
 	Frame         isToPlugin_Frame `protobuf_oneof:"frame"`
 	unknownFields protoimpl.UnknownFields
@@ -553,6 +554,15 @@ func (x *ToPlugin) GetDrain() *Drain {
 	return nil
 }
 
+func (x *ToPlugin) GetOutcomes() *Outcomes {
+	if x != nil {
+		if x, ok := x.Frame.(*ToPlugin_Outcomes); ok {
+			return x.Outcomes
+		}
+	}
+	return nil
+}
+
 func (x *ToPlugin) GetOrder() *Order {
 	if x != nil {
 		if x, ok := x.Frame.(*ToPlugin_Order); ok {
@@ -622,6 +632,10 @@ type ToPlugin_Drain struct {
 	Drain *Drain `protobuf:"bytes,15,opt,name=drain,proto3,oneof"`
 }
 
+type ToPlugin_Outcomes struct {
+	Outcomes *Outcomes `protobuf:"bytes,16,opt,name=outcomes,proto3,oneof"`
+}
+
 type ToPlugin_Order struct {
 	Order *Order `protobuf:"bytes,20,opt,name=order,proto3,oneof"`
 }
@@ -654,6 +668,8 @@ func (*ToPlugin_Ping) isToPlugin_Frame() {}
 
 func (*ToPlugin_Drain) isToPlugin_Frame() {}
 
+func (*ToPlugin_Outcomes) isToPlugin_Frame() {}
+
 func (*ToPlugin_Order) isToPlugin_Frame() {}
 
 // ToHost is a frame from the plugin. Attempt, Drop, Finish, OpenRelay and NeedBody
@@ -677,6 +693,7 @@ type ToHost struct {
 	//	*ToHost_Probe
 	//	*ToHost_Pong
 	//	*ToHost_Drained
+	//	*ToHost_Plan
 	//	*ToHost_Obeyed
 	Frame         isToHost_Frame `protobuf_oneof:"frame"`
 	unknownFields protoimpl.UnknownFields
@@ -853,6 +870,15 @@ func (x *ToHost) GetDrained() *Drained {
 	return nil
 }
 
+func (x *ToHost) GetPlan() *Plan {
+	if x != nil {
+		if x, ok := x.Frame.(*ToHost_Plan); ok {
+			return x.Plan
+		}
+	}
+	return nil
+}
+
 func (x *ToHost) GetObeyed() *Obeyed {
 	if x != nil {
 		if x, ok := x.Frame.(*ToHost_Obeyed); ok {
@@ -922,6 +948,10 @@ type ToHost_Drained struct {
 	Drained *Drained `protobuf:"bytes,15,opt,name=drained,proto3,oneof"`
 }
 
+type ToHost_Plan struct {
+	Plan *Plan `protobuf:"bytes,16,opt,name=plan,proto3,oneof"`
+}
+
 type ToHost_Obeyed struct {
 	Obeyed *Obeyed `protobuf:"bytes,20,opt,name=obeyed,proto3,oneof"`
 }
@@ -954,6 +984,8 @@ func (*ToHost_Pong) isToHost_Frame() {}
 
 func (*ToHost_Drained) isToHost_Frame() {}
 
+func (*ToHost_Plan) isToHost_Frame() {}
+
 func (*ToHost_Obeyed) isToHost_Frame() {}
 
 // Hello is the first frame of a session.
@@ -962,7 +994,7 @@ type Hello struct {
 	Epoch         uint64                 `protobuf:"varint,1,opt,name=epoch,proto3" json:"epoch,omitempty"` // rises with every process of this entry
 	MaxFrame      uint32                 `protobuf:"varint,2,opt,name=max_frame,json=maxFrame,proto3" json:"max_frame,omitempty"`
 	Minor         uint32                 `protobuf:"varint,3,opt,name=minor,proto3" json:"minor,omitempty"`
-	Features      []string               `protobuf:"bytes,4,rep,name=features,proto3" json:"features,omitempty"`
+	Features      []string               `protobuf:"bytes,4,rep,name=features,proto3" json:"features,omitempty"` // "plan": the host keeps plans
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1650,7 +1682,8 @@ type Open struct {
 	Depth         uint32                 `protobuf:"varint,2,opt,name=depth,proto3" json:"depth,omitempty"` // 0 for the caller's own call, one more for each re-entry
 	View          *View                  `protobuf:"bytes,3,opt,name=view,proto3" json:"view,omitempty"`
 	NextSpent     bool                   `protobuf:"varint,4,opt,name=next_spent,json=nextSpent,proto3" json:"next_spent,omitempty"` // a predecessor used it: attempts must re-enter
-	Past          []*Attempted           `protobuf:"bytes,5,rep,name=past,proto3" json:"past,omitempty"`                             // made for this turn by a predecessor that was lost, or committed ones whose answer broke
+	Past          []*Attempted           `protobuf:"bytes,5,rep,name=past,proto3" json:"past,omitempty"`                             // made for this turn by a predecessor that was lost or by a plan, or committed ones whose answer broke
+	Running       *Attempted             `protobuf:"bytes,6,opt,name=running,proto3" json:"running,omitempty"`                       // ordered by a plan and under way: attempt 1 of this turn, which begins with the host
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1720,6 +1753,13 @@ func (x *Open) GetPast() []*Attempted {
 	return nil
 }
 
+func (x *Open) GetRunning() *Attempted {
+	if x != nil {
+		return x.Running
+	}
+	return nil
+}
+
 type Attempted struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Route         *Route                 `protobuf:"bytes,1,opt,name=route,proto3" json:"route,omitempty"`
@@ -1729,6 +1769,7 @@ type Attempted struct {
 	Started       int64                  `protobuf:"varint,5,opt,name=started,proto3" json:"started,omitempty"`
 	Failure       *Failure               `protobuf:"bytes,6,opt,name=failure,proto3" json:"failure,omitempty"`
 	Committed     bool                   `protobuf:"varint,7,opt,name=committed,proto3" json:"committed,omitempty"` // visible content had come: this turn is to resume the answer
+	Planned       bool                   `protobuf:"varint,8,opt,name=planned,proto3" json:"planned,omitempty"`     // a plan had ordered it, and no process has been told of it before
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1808,6 +1849,13 @@ func (x *Attempted) GetFailure() *Failure {
 func (x *Attempted) GetCommitted() bool {
 	if x != nil {
 		return x.Committed
+	}
+	return false
+}
+
+func (x *Attempted) GetPlanned() bool {
+	if x != nil {
+		return x.Planned
 	}
 	return false
 }
@@ -2674,6 +2722,8 @@ type Outcome struct {
 	Usage         *Usage                 `protobuf:"bytes,14,opt,name=usage,proto3" json:"usage,omitempty"`
 	Stream        bool                   `protobuf:"varint,15,opt,name=stream,proto3" json:"stream,omitempty"`
 	PromptTokens  int64                  `protobuf:"varint,16,opt,name=prompt_tokens,json=promptTokens,proto3" json:"prompt_tokens,omitempty"`
+	Conversation  string                 `protobuf:"bytes,17,opt,name=conversation,proto3" json:"conversation,omitempty"` // as in View
+	Planned       bool                   `protobuf:"varint,18,opt,name=planned,proto3" json:"planned,omitempty"`          // a plan had ordered the attempt: no Open, no Committed
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2820,6 +2870,421 @@ func (x *Outcome) GetPromptTokens() int64 {
 	return 0
 }
 
+func (x *Outcome) GetConversation() string {
+	if x != nil {
+		return x.Conversation
+	}
+	return ""
+}
+
+func (x *Outcome) GetPlanned() bool {
+	if x != nil {
+		return x.Planned
+	}
+	return false
+}
+
+// Outcomes are several of them, in the order of their numbers, for a plugin with
+// the feature "plan": clean ends of planned attempts wait for a tenth of a second.
+type Outcomes struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Outcomes      []*Outcome             `protobuf:"bytes,1,rep,name=outcomes,proto3" json:"outcomes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Outcomes) Reset() {
+	*x = Outcomes{}
+	mi := &file_plugin_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Outcomes) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Outcomes) ProtoMessage() {}
+
+func (x *Outcomes) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Outcomes.ProtoReflect.Descriptor instead.
+func (*Outcomes) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *Outcomes) GetOutcomes() []*Outcome {
+	if x != nil {
+		return x.Outcomes
+	}
+	return nil
+}
+
+// Plan, from a plugin with the feature "plan" to a host that has said it too, is its
+// first decision about the requests of some classes, given in advance: attempts that
+// commit at the first visible content. It replaces the plan before as a whole, and
+// ends with its time, the session, and Drain. A planned attempt that fails before
+// visible content opens a turn, with it in past. One that shows nothing yet when its
+// class is not in the next plan opens a turn with it as the running attempt.
+type Plan struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Ttl           int64                  `protobuf:"varint,1,opt,name=ttl,proto3" json:"ttl,omitempty"`    // at most a minute
+	Rules         []*Rule                `protobuf:"bytes,2,rep,name=rules,proto3" json:"rules,omitempty"` // at most 64, one a class
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Plan) Reset() {
+	*x = Plan{}
+	mi := &file_plugin_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Plan) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Plan) ProtoMessage() {}
+
+func (x *Plan) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Plan.ProtoReflect.Descriptor instead.
+func (*Plan) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *Plan) GetTtl() int64 {
+	if x != nil {
+		return x.Ttl
+	}
+	return 0
+}
+
+func (x *Plan) GetRules() []*Rule {
+	if x != nil {
+		return x.Rules
+	}
+	return nil
+}
+
+type Rule struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Class         *RequestClass          `protobuf:"bytes,1,opt,name=class,proto3" json:"class,omitempty"`
+	MaxPrompt     int64                  `protobuf:"varint,2,opt,name=max_prompt,json=maxPrompt,proto3" json:"max_prompt,omitempty"` // tokens; a larger prompt asks, 0: no bound
+	Dispatch      *Dispatch              `protobuf:"bytes,3,opt,name=dispatch,proto3" json:"dispatch,omitempty"`                     // without key and first_content; no delay
+	Content       *ContentLimit          `protobuf:"bytes,4,opt,name=content,proto3" json:"content,omitempty"`
+	Keys          []string               `protobuf:"bytes,5,rep,name=keys,proto3" json:"keys,omitempty"` // to choose from: by the conversation, else in turn (sdk/key.go)
+	Own           bool                   `protobuf:"varint,6,opt,name=own,proto3" json:"own,omitempty"`  // the caller's own credential; one without any asks
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Rule) Reset() {
+	*x = Rule{}
+	mi := &file_plugin_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Rule) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Rule) ProtoMessage() {}
+
+func (x *Rule) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Rule.ProtoReflect.Descriptor instead.
+func (*Rule) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *Rule) GetClass() *RequestClass {
+	if x != nil {
+		return x.Class
+	}
+	return nil
+}
+
+func (x *Rule) GetMaxPrompt() int64 {
+	if x != nil {
+		return x.MaxPrompt
+	}
+	return 0
+}
+
+func (x *Rule) GetDispatch() *Dispatch {
+	if x != nil {
+		return x.Dispatch
+	}
+	return nil
+}
+
+func (x *Rule) GetContent() *ContentLimit {
+	if x != nil {
+		return x.Content
+	}
+	return nil
+}
+
+func (x *Rule) GetKeys() []string {
+	if x != nil {
+		return x.Keys
+	}
+	return nil
+}
+
+func (x *Rule) GetOwn() bool {
+	if x != nil {
+		return x.Own
+	}
+	return false
+}
+
+// RequestClass is what requests share that a rule holds for: all of it. A request
+// with hosted_tools has none.
+type RequestClass struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Route         *Route                 `protobuf:"bytes,1,opt,name=route,proto3" json:"route,omitempty"` // as the caller chose it, and where the attempt goes
+	Wants         *Wants                 `protobuf:"bytes,2,opt,name=wants,proto3" json:"wants,omitempty"`
+	Stream        bool                   `protobuf:"varint,3,opt,name=stream,proto3" json:"stream,omitempty"`
+	Tools         bool                   `protobuf:"varint,4,opt,name=tools,proto3" json:"tools,omitempty"` // these as in Shape
+	Images        bool                   `protobuf:"varint,5,opt,name=images,proto3" json:"images,omitempty"`
+	Documents     bool                   `protobuf:"varint,6,opt,name=documents,proto3" json:"documents,omitempty"`
+	ParallelTools bool                   `protobuf:"varint,7,opt,name=parallel_tools,json=parallelTools,proto3" json:"parallel_tools,omitempty"`
+	Structured    bool                   `protobuf:"varint,8,opt,name=structured,proto3" json:"structured,omitempty"`
+	Reasoning     bool                   `protobuf:"varint,9,opt,name=reasoning,proto3" json:"reasoning,omitempty"`
+	ToolResult    bool                   `protobuf:"varint,10,opt,name=tool_result,json=toolResult,proto3" json:"tool_result,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RequestClass) Reset() {
+	*x = RequestClass{}
+	mi := &file_plugin_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RequestClass) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RequestClass) ProtoMessage() {}
+
+func (x *RequestClass) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RequestClass.ProtoReflect.Descriptor instead.
+func (*RequestClass) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *RequestClass) GetRoute() *Route {
+	if x != nil {
+		return x.Route
+	}
+	return nil
+}
+
+func (x *RequestClass) GetWants() *Wants {
+	if x != nil {
+		return x.Wants
+	}
+	return nil
+}
+
+func (x *RequestClass) GetStream() bool {
+	if x != nil {
+		return x.Stream
+	}
+	return false
+}
+
+func (x *RequestClass) GetTools() bool {
+	if x != nil {
+		return x.Tools
+	}
+	return false
+}
+
+func (x *RequestClass) GetImages() bool {
+	if x != nil {
+		return x.Images
+	}
+	return false
+}
+
+func (x *RequestClass) GetDocuments() bool {
+	if x != nil {
+		return x.Documents
+	}
+	return false
+}
+
+func (x *RequestClass) GetParallelTools() bool {
+	if x != nil {
+		return x.ParallelTools
+	}
+	return false
+}
+
+func (x *RequestClass) GetStructured() bool {
+	if x != nil {
+		return x.Structured
+	}
+	return false
+}
+
+func (x *RequestClass) GetReasoning() bool {
+	if x != nil {
+		return x.Reasoning
+	}
+	return false
+}
+
+func (x *RequestClass) GetToolResult() bool {
+	if x != nil {
+		return x.ToolResult
+	}
+	return false
+}
+
+// ContentLimit gives first_content by the size of a request: d = base + prompt
+// tokens * per_prompt, raised to pace but at most doubled, + output tokens *
+// per_output, raised to least.
+type ContentLimit struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Base          int64                  `protobuf:"varint,1,opt,name=base,proto3" json:"base,omitempty"`
+	PerPrompt     int64                  `protobuf:"varint,2,opt,name=per_prompt,json=perPrompt,proto3" json:"per_prompt,omitempty"`
+	Pace          int64                  `protobuf:"varint,3,opt,name=pace,proto3" json:"pace,omitempty"`
+	PerOutput     int64                  `protobuf:"varint,4,opt,name=per_output,json=perOutput,proto3" json:"per_output,omitempty"`
+	Assumed       int64                  `protobuf:"varint,5,opt,name=assumed,proto3" json:"assumed,omitempty"` // output tokens of a request that does not limit them
+	Least         int64                  `protobuf:"varint,6,opt,name=least,proto3" json:"least,omitempty"`
+	Most          int64                  `protobuf:"varint,7,opt,name=most,proto3" json:"most,omitempty"` // a request that needs longer asks, 0: no bound
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ContentLimit) Reset() {
+	*x = ContentLimit{}
+	mi := &file_plugin_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ContentLimit) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ContentLimit) ProtoMessage() {}
+
+func (x *ContentLimit) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ContentLimit.ProtoReflect.Descriptor instead.
+func (*ContentLimit) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{32}
+}
+
+func (x *ContentLimit) GetBase() int64 {
+	if x != nil {
+		return x.Base
+	}
+	return 0
+}
+
+func (x *ContentLimit) GetPerPrompt() int64 {
+	if x != nil {
+		return x.PerPrompt
+	}
+	return 0
+}
+
+func (x *ContentLimit) GetPace() int64 {
+	if x != nil {
+		return x.Pace
+	}
+	return 0
+}
+
+func (x *ContentLimit) GetPerOutput() int64 {
+	if x != nil {
+		return x.PerOutput
+	}
+	return 0
+}
+
+func (x *ContentLimit) GetAssumed() int64 {
+	if x != nil {
+		return x.Assumed
+	}
+	return 0
+}
+
+func (x *ContentLimit) GetLeast() int64 {
+	if x != nil {
+		return x.Least
+	}
+	return 0
+}
+
+func (x *ContentLimit) GetMost() int64 {
+	if x != nil {
+		return x.Most
+	}
+	return 0
+}
+
 // Ack confirms every outcome up to seq.
 type Ack struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -2830,7 +3295,7 @@ type Ack struct {
 
 func (x *Ack) Reset() {
 	*x = Ack{}
-	mi := &file_plugin_proto_msgTypes[28]
+	mi := &file_plugin_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2842,7 +3307,7 @@ func (x *Ack) String() string {
 func (*Ack) ProtoMessage() {}
 
 func (x *Ack) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[28]
+	mi := &file_plugin_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2855,7 +3320,7 @@ func (x *Ack) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ack.ProtoReflect.Descriptor instead.
 func (*Ack) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{28}
+	return file_plugin_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Ack) GetSeq() uint64 {
@@ -2877,7 +3342,7 @@ type Judge struct {
 
 func (x *Judge) Reset() {
 	*x = Judge{}
-	mi := &file_plugin_proto_msgTypes[29]
+	mi := &file_plugin_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2889,7 +3354,7 @@ func (x *Judge) String() string {
 func (*Judge) ProtoMessage() {}
 
 func (x *Judge) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[29]
+	mi := &file_plugin_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2902,7 +3367,7 @@ func (x *Judge) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Judge.ProtoReflect.Descriptor instead.
 func (*Judge) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{29}
+	return file_plugin_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Judge) GetId() uint64 {
@@ -2937,7 +3402,7 @@ type Judged struct {
 
 func (x *Judged) Reset() {
 	*x = Judged{}
-	mi := &file_plugin_proto_msgTypes[30]
+	mi := &file_plugin_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2949,7 +3414,7 @@ func (x *Judged) String() string {
 func (*Judged) ProtoMessage() {}
 
 func (x *Judged) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[30]
+	mi := &file_plugin_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2962,7 +3427,7 @@ func (x *Judged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Judged.ProtoReflect.Descriptor instead.
 func (*Judged) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{30}
+	return file_plugin_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Judged) GetId() uint64 {
@@ -2990,7 +3455,7 @@ type Catalogue struct {
 
 func (x *Catalogue) Reset() {
 	*x = Catalogue{}
-	mi := &file_plugin_proto_msgTypes[31]
+	mi := &file_plugin_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3002,7 +3467,7 @@ func (x *Catalogue) String() string {
 func (*Catalogue) ProtoMessage() {}
 
 func (x *Catalogue) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[31]
+	mi := &file_plugin_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3015,7 +3480,7 @@ func (x *Catalogue) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Catalogue.ProtoReflect.Descriptor instead.
 func (*Catalogue) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{31}
+	return file_plugin_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Catalogue) GetRevision() uint64 {
@@ -3046,7 +3511,7 @@ type Provider struct {
 
 func (x *Provider) Reset() {
 	*x = Provider{}
-	mi := &file_plugin_proto_msgTypes[32]
+	mi := &file_plugin_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3058,7 +3523,7 @@ func (x *Provider) String() string {
 func (*Provider) ProtoMessage() {}
 
 func (x *Provider) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[32]
+	mi := &file_plugin_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3071,7 +3536,7 @@ func (x *Provider) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Provider.ProtoReflect.Descriptor instead.
 func (*Provider) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{32}
+	return file_plugin_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Provider) GetName() string {
@@ -3128,7 +3593,7 @@ type Model struct {
 
 func (x *Model) Reset() {
 	*x = Model{}
-	mi := &file_plugin_proto_msgTypes[33]
+	mi := &file_plugin_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3140,7 +3605,7 @@ func (x *Model) String() string {
 func (*Model) ProtoMessage() {}
 
 func (x *Model) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[33]
+	mi := &file_plugin_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3153,7 +3618,7 @@ func (x *Model) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Model.ProtoReflect.Descriptor instead.
 func (*Model) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{33}
+	return file_plugin_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *Model) GetId() string {
@@ -3194,7 +3659,7 @@ type Probe struct {
 
 func (x *Probe) Reset() {
 	*x = Probe{}
-	mi := &file_plugin_proto_msgTypes[34]
+	mi := &file_plugin_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3206,7 +3671,7 @@ func (x *Probe) String() string {
 func (*Probe) ProtoMessage() {}
 
 func (x *Probe) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[34]
+	mi := &file_plugin_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3219,7 +3684,7 @@ func (x *Probe) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Probe.ProtoReflect.Descriptor instead.
 func (*Probe) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{34}
+	return file_plugin_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Probe) GetProvider() string {
@@ -3250,7 +3715,7 @@ type Decision struct {
 
 func (x *Decision) Reset() {
 	*x = Decision{}
-	mi := &file_plugin_proto_msgTypes[35]
+	mi := &file_plugin_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3262,7 +3727,7 @@ func (x *Decision) String() string {
 func (*Decision) ProtoMessage() {}
 
 func (x *Decision) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[35]
+	mi := &file_plugin_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3275,7 +3740,7 @@ func (x *Decision) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Decision.ProtoReflect.Descriptor instead.
 func (*Decision) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{35}
+	return file_plugin_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Decision) GetId() string {
@@ -3374,7 +3839,7 @@ type CircuitChange struct {
 
 func (x *CircuitChange) Reset() {
 	*x = CircuitChange{}
-	mi := &file_plugin_proto_msgTypes[36]
+	mi := &file_plugin_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3386,7 +3851,7 @@ func (x *CircuitChange) String() string {
 func (*CircuitChange) ProtoMessage() {}
 
 func (x *CircuitChange) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[36]
+	mi := &file_plugin_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3399,7 +3864,7 @@ func (x *CircuitChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CircuitChange.ProtoReflect.Descriptor instead.
 func (*CircuitChange) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{36}
+	return file_plugin_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *CircuitChange) GetTarget() string {
@@ -3441,7 +3906,7 @@ type Status struct {
 
 func (x *Status) Reset() {
 	*x = Status{}
-	mi := &file_plugin_proto_msgTypes[37]
+	mi := &file_plugin_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3453,7 +3918,7 @@ func (x *Status) String() string {
 func (*Status) ProtoMessage() {}
 
 func (x *Status) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[37]
+	mi := &file_plugin_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3466,7 +3931,7 @@ func (x *Status) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Status.ProtoReflect.Descriptor instead.
 func (*Status) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{37}
+	return file_plugin_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *Status) GetTargets() []*TargetStatus {
@@ -3499,7 +3964,7 @@ type Order struct {
 
 func (x *Order) Reset() {
 	*x = Order{}
-	mi := &file_plugin_proto_msgTypes[38]
+	mi := &file_plugin_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3511,7 +3976,7 @@ func (x *Order) String() string {
 func (*Order) ProtoMessage() {}
 
 func (x *Order) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[38]
+	mi := &file_plugin_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3524,7 +3989,7 @@ func (x *Order) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order.ProtoReflect.Descriptor instead.
 func (*Order) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{38}
+	return file_plugin_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *Order) GetId() uint64 {
@@ -3580,7 +4045,7 @@ type Obeyed struct {
 
 func (x *Obeyed) Reset() {
 	*x = Obeyed{}
-	mi := &file_plugin_proto_msgTypes[39]
+	mi := &file_plugin_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3592,7 +4057,7 @@ func (x *Obeyed) String() string {
 func (*Obeyed) ProtoMessage() {}
 
 func (x *Obeyed) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[39]
+	mi := &file_plugin_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3605,7 +4070,7 @@ func (x *Obeyed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Obeyed.ProtoReflect.Descriptor instead.
 func (*Obeyed) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{39}
+	return file_plugin_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *Obeyed) GetId() uint64 {
@@ -3639,7 +4104,7 @@ type TargetStatus struct {
 
 func (x *TargetStatus) Reset() {
 	*x = TargetStatus{}
-	mi := &file_plugin_proto_msgTypes[40]
+	mi := &file_plugin_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3651,7 +4116,7 @@ func (x *TargetStatus) String() string {
 func (*TargetStatus) ProtoMessage() {}
 
 func (x *TargetStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[40]
+	mi := &file_plugin_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3664,7 +4129,7 @@ func (x *TargetStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TargetStatus.ProtoReflect.Descriptor instead.
 func (*TargetStatus) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{40}
+	return file_plugin_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *TargetStatus) GetScope() string {
@@ -3747,7 +4212,7 @@ type Service struct {
 
 func (x *Service) Reset() {
 	*x = Service{}
-	mi := &file_plugin_proto_msgTypes[41]
+	mi := &file_plugin_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3759,7 +4224,7 @@ func (x *Service) String() string {
 func (*Service) ProtoMessage() {}
 
 func (x *Service) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[41]
+	mi := &file_plugin_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3772,7 +4237,7 @@ func (x *Service) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Service.ProtoReflect.Descriptor instead.
 func (*Service) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{41}
+	return file_plugin_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *Service) GetId() uint64 {
@@ -3830,7 +4295,7 @@ type Reply struct {
 
 func (x *Reply) Reset() {
 	*x = Reply{}
-	mi := &file_plugin_proto_msgTypes[42]
+	mi := &file_plugin_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3842,7 +4307,7 @@ func (x *Reply) String() string {
 func (*Reply) ProtoMessage() {}
 
 func (x *Reply) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[42]
+	mi := &file_plugin_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3855,7 +4320,7 @@ func (x *Reply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reply.ProtoReflect.Descriptor instead.
 func (*Reply) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{42}
+	return file_plugin_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *Reply) GetId() uint64 {
@@ -3903,7 +4368,7 @@ type Change struct {
 
 func (x *Change) Reset() {
 	*x = Change{}
-	mi := &file_plugin_proto_msgTypes[43]
+	mi := &file_plugin_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3915,7 +4380,7 @@ func (x *Change) String() string {
 func (*Change) ProtoMessage() {}
 
 func (x *Change) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[43]
+	mi := &file_plugin_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3928,7 +4393,7 @@ func (x *Change) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Change.ProtoReflect.Descriptor instead.
 func (*Change) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{43}
+	return file_plugin_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *Change) GetId() uint64 {
@@ -3958,7 +4423,7 @@ type Item struct {
 
 func (x *Item) Reset() {
 	*x = Item{}
-	mi := &file_plugin_proto_msgTypes[44]
+	mi := &file_plugin_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3970,7 +4435,7 @@ func (x *Item) String() string {
 func (*Item) ProtoMessage() {}
 
 func (x *Item) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[44]
+	mi := &file_plugin_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3983,7 +4448,7 @@ func (x *Item) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Item.ProtoReflect.Descriptor instead.
 func (*Item) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{44}
+	return file_plugin_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *Item) GetKey() string {
@@ -4032,7 +4497,7 @@ type Ping struct {
 
 func (x *Ping) Reset() {
 	*x = Ping{}
-	mi := &file_plugin_proto_msgTypes[45]
+	mi := &file_plugin_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4044,7 +4509,7 @@ func (x *Ping) String() string {
 func (*Ping) ProtoMessage() {}
 
 func (x *Ping) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[45]
+	mi := &file_plugin_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4057,7 +4522,7 @@ func (x *Ping) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ping.ProtoReflect.Descriptor instead.
 func (*Ping) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{45}
+	return file_plugin_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *Ping) GetId() uint64 {
@@ -4076,7 +4541,7 @@ type Pong struct {
 
 func (x *Pong) Reset() {
 	*x = Pong{}
-	mi := &file_plugin_proto_msgTypes[46]
+	mi := &file_plugin_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4088,7 +4553,7 @@ func (x *Pong) String() string {
 func (*Pong) ProtoMessage() {}
 
 func (x *Pong) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[46]
+	mi := &file_plugin_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4101,7 +4566,7 @@ func (x *Pong) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pong.ProtoReflect.Descriptor instead.
 func (*Pong) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{46}
+	return file_plugin_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *Pong) GetId() uint64 {
@@ -4121,7 +4586,7 @@ type Drain struct {
 
 func (x *Drain) Reset() {
 	*x = Drain{}
-	mi := &file_plugin_proto_msgTypes[47]
+	mi := &file_plugin_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4133,7 +4598,7 @@ func (x *Drain) String() string {
 func (*Drain) ProtoMessage() {}
 
 func (x *Drain) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[47]
+	mi := &file_plugin_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4146,7 +4611,7 @@ func (x *Drain) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Drain.ProtoReflect.Descriptor instead.
 func (*Drain) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{47}
+	return file_plugin_proto_rawDescGZIP(), []int{52}
 }
 
 type Drained struct {
@@ -4157,7 +4622,7 @@ type Drained struct {
 
 func (x *Drained) Reset() {
 	*x = Drained{}
-	mi := &file_plugin_proto_msgTypes[48]
+	mi := &file_plugin_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4169,7 +4634,7 @@ func (x *Drained) String() string {
 func (*Drained) ProtoMessage() {}
 
 func (x *Drained) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[48]
+	mi := &file_plugin_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4182,7 +4647,7 @@ func (x *Drained) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Drained.ProtoReflect.Descriptor instead.
 func (*Drained) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{48}
+	return file_plugin_proto_rawDescGZIP(), []int{53}
 }
 
 // Event is one step of an answer. sdk/event.go says which fields each kind has.
@@ -4205,7 +4670,7 @@ type Event struct {
 
 func (x *Event) Reset() {
 	*x = Event{}
-	mi := &file_plugin_proto_msgTypes[49]
+	mi := &file_plugin_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4217,7 +4682,7 @@ func (x *Event) String() string {
 func (*Event) ProtoMessage() {}
 
 func (x *Event) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[49]
+	mi := &file_plugin_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4230,7 +4695,7 @@ func (x *Event) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Event.ProtoReflect.Descriptor instead.
 func (*Event) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{49}
+	return file_plugin_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *Event) GetKind() uint32 {
@@ -4324,7 +4789,7 @@ type RelayToPlugin struct {
 
 func (x *RelayToPlugin) Reset() {
 	*x = RelayToPlugin{}
-	mi := &file_plugin_proto_msgTypes[50]
+	mi := &file_plugin_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4336,7 +4801,7 @@ func (x *RelayToPlugin) String() string {
 func (*RelayToPlugin) ProtoMessage() {}
 
 func (x *RelayToPlugin) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[50]
+	mi := &file_plugin_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4349,7 +4814,7 @@ func (x *RelayToPlugin) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RelayToPlugin.ProtoReflect.Descriptor instead.
 func (*RelayToPlugin) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{50}
+	return file_plugin_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *RelayToPlugin) GetCall() uint64 {
@@ -4393,7 +4858,7 @@ type RelayToHost struct {
 
 func (x *RelayToHost) Reset() {
 	*x = RelayToHost{}
-	mi := &file_plugin_proto_msgTypes[51]
+	mi := &file_plugin_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4405,7 +4870,7 @@ func (x *RelayToHost) String() string {
 func (*RelayToHost) ProtoMessage() {}
 
 func (x *RelayToHost) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[51]
+	mi := &file_plugin_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4418,7 +4883,7 @@ func (x *RelayToHost) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RelayToHost.ProtoReflect.Descriptor instead.
 func (*RelayToHost) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{51}
+	return file_plugin_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *RelayToHost) GetEvent() *Event {
@@ -4454,7 +4919,7 @@ type BodyPart struct {
 
 func (x *BodyPart) Reset() {
 	*x = BodyPart{}
-	mi := &file_plugin_proto_msgTypes[52]
+	mi := &file_plugin_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4466,7 +4931,7 @@ func (x *BodyPart) String() string {
 func (*BodyPart) ProtoMessage() {}
 
 func (x *BodyPart) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[52]
+	mi := &file_plugin_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4479,7 +4944,7 @@ func (x *BodyPart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BodyPart.ProtoReflect.Descriptor instead.
 func (*BodyPart) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{52}
+	return file_plugin_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *BodyPart) GetCall() uint64 {
@@ -4523,7 +4988,7 @@ const file_plugin_proto_rawDesc = "" +
 	"\aon_down\x18\b \x01(\tR\x06onDown\x12\x12\n" +
 	"\x04wait\x18\t \x01(\x03R\x04wait\x12\x16\n" +
 	"\x06decide\x18\n" +
-	" \x01(\x03R\x06decide\"\xdd\x06\n" +
+	" \x01(\x03R\x06decide\"\x99\a\n" +
 	"\bToPlugin\x12\x12\n" +
 	"\x04call\x18\x01 \x01(\x04R\x04call\x121\n" +
 	"\x05hello\x18\x02 \x01(\v2\x19.spillway.plugin.v1.HelloH\x00R\x05hello\x12=\n" +
@@ -4540,9 +5005,10 @@ const file_plugin_proto_rawDesc = "" +
 	"\x05reply\x18\f \x01(\v2\x19.spillway.plugin.v1.ReplyH\x00R\x05reply\x124\n" +
 	"\x06change\x18\r \x01(\v2\x1a.spillway.plugin.v1.ChangeH\x00R\x06change\x12.\n" +
 	"\x04ping\x18\x0e \x01(\v2\x18.spillway.plugin.v1.PingH\x00R\x04ping\x121\n" +
-	"\x05drain\x18\x0f \x01(\v2\x19.spillway.plugin.v1.DrainH\x00R\x05drain\x121\n" +
+	"\x05drain\x18\x0f \x01(\v2\x19.spillway.plugin.v1.DrainH\x00R\x05drain\x12:\n" +
+	"\boutcomes\x18\x10 \x01(\v2\x1c.spillway.plugin.v1.OutcomesH\x00R\boutcomes\x121\n" +
 	"\x05order\x18\x14 \x01(\v2\x19.spillway.plugin.v1.OrderH\x00R\x05orderB\a\n" +
-	"\x05frameJ\x04\b\x10\x10\x14\"\xe9\x06\n" +
+	"\x05frameJ\x04\b\x11\x10\x14\"\x99\a\n" +
 	"\x06ToHost\x12\x12\n" +
 	"\x04call\x18\x01 \x01(\x04R\x04call\x12@\n" +
 	"\n" +
@@ -4562,9 +5028,10 @@ const file_plugin_proto_rawDesc = "" +
 	"\x06status\x18\f \x01(\v2\x1a.spillway.plugin.v1.StatusH\x00R\x06status\x121\n" +
 	"\x05probe\x18\r \x01(\v2\x19.spillway.plugin.v1.ProbeH\x00R\x05probe\x12.\n" +
 	"\x04pong\x18\x0e \x01(\v2\x18.spillway.plugin.v1.PongH\x00R\x04pong\x127\n" +
-	"\adrained\x18\x0f \x01(\v2\x1b.spillway.plugin.v1.DrainedH\x00R\adrained\x124\n" +
+	"\adrained\x18\x0f \x01(\v2\x1b.spillway.plugin.v1.DrainedH\x00R\adrained\x12.\n" +
+	"\x04plan\x18\x10 \x01(\v2\x18.spillway.plugin.v1.PlanH\x00R\x04plan\x124\n" +
 	"\x06obeyed\x18\x14 \x01(\v2\x1a.spillway.plugin.v1.ObeyedH\x00R\x06obeyedB\a\n" +
-	"\x05frameJ\x04\b\x10\x10\x14\"l\n" +
+	"\x05frameJ\x04\b\x11\x10\x14\"l\n" +
 	"\x05Hello\x12\x14\n" +
 	"\x05epoch\x18\x01 \x01(\x04R\x05epoch\x12\x1b\n" +
 	"\tmax_frame\x18\x02 \x01(\rR\bmaxFrame\x12\x14\n" +
@@ -4631,14 +5098,15 @@ const file_plugin_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a6\n" +
 	"\bOwnEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xac\x01\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xe5\x01\n" +
 	"\x04Open\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05depth\x18\x02 \x01(\rR\x05depth\x12,\n" +
 	"\x04view\x18\x03 \x01(\v2\x18.spillway.plugin.v1.ViewR\x04view\x12\x1d\n" +
 	"\n" +
 	"next_spent\x18\x04 \x01(\bR\tnextSpent\x121\n" +
-	"\x04past\x18\x05 \x03(\v2\x1d.spillway.plugin.v1.AttemptedR\x04past\"\xe3\x01\n" +
+	"\x04past\x18\x05 \x03(\v2\x1d.spillway.plugin.v1.AttemptedR\x04past\x127\n" +
+	"\arunning\x18\x06 \x01(\v2\x1d.spillway.plugin.v1.AttemptedR\arunning\"\xfd\x01\n" +
 	"\tAttempted\x12/\n" +
 	"\x05route\x18\x01 \x01(\v2\x19.spillway.plugin.v1.RouteR\x05route\x12\x10\n" +
 	"\x03key\x18\x02 \x01(\tR\x03key\x12\x12\n" +
@@ -4646,7 +5114,8 @@ const file_plugin_proto_rawDesc = "" +
 	"\x03tag\x18\x04 \x01(\tR\x03tag\x12\x18\n" +
 	"\astarted\x18\x05 \x01(\x03R\astarted\x125\n" +
 	"\afailure\x18\x06 \x01(\v2\x1b.spillway.plugin.v1.FailureR\afailure\x12\x1c\n" +
-	"\tcommitted\x18\a \x01(\bR\tcommitted\"\xd7\x02\n" +
+	"\tcommitted\x18\a \x01(\bR\tcommitted\x12\x18\n" +
+	"\aplanned\x18\b \x01(\bR\aplanned\"\xd7\x02\n" +
 	"\bDispatch\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x10\n" +
@@ -4719,7 +5188,7 @@ const file_plugin_proto_rawDesc = "" +
 	"cache_read\x18\x03 \x01(\x03R\tcacheRead\x12\x1f\n" +
 	"\vcache_write\x18\x04 \x01(\x03R\n" +
 	"cacheWrite\x12\x1c\n" +
-	"\treasoning\x18\x05 \x01(\x03R\treasoning\"\xdc\x03\n" +
+	"\treasoning\x18\x05 \x01(\x03R\treasoning\"\x9a\x04\n" +
 	"\aOutcome\x12\x10\n" +
 	"\x03seq\x18\x01 \x01(\x04R\x03seq\x12\x0e\n" +
 	"\x02id\x18\x02 \x01(\tR\x02id\x12\x18\n" +
@@ -4737,7 +5206,47 @@ const file_plugin_proto_rawDesc = "" +
 	"\x04took\x18\r \x01(\x03R\x04took\x12/\n" +
 	"\x05usage\x18\x0e \x01(\v2\x19.spillway.plugin.v1.UsageR\x05usage\x12\x16\n" +
 	"\x06stream\x18\x0f \x01(\bR\x06stream\x12#\n" +
-	"\rprompt_tokens\x18\x10 \x01(\x03R\fpromptTokens\"\x17\n" +
+	"\rprompt_tokens\x18\x10 \x01(\x03R\fpromptTokens\x12\"\n" +
+	"\fconversation\x18\x11 \x01(\tR\fconversation\x12\x18\n" +
+	"\aplanned\x18\x12 \x01(\bR\aplanned\"C\n" +
+	"\bOutcomes\x127\n" +
+	"\boutcomes\x18\x01 \x03(\v2\x1b.spillway.plugin.v1.OutcomeR\boutcomes\"H\n" +
+	"\x04Plan\x12\x10\n" +
+	"\x03ttl\x18\x01 \x01(\x03R\x03ttl\x12.\n" +
+	"\x05rules\x18\x02 \x03(\v2\x18.spillway.plugin.v1.RuleR\x05rules\"\xf9\x01\n" +
+	"\x04Rule\x126\n" +
+	"\x05class\x18\x01 \x01(\v2 .spillway.plugin.v1.RequestClassR\x05class\x12\x1d\n" +
+	"\n" +
+	"max_prompt\x18\x02 \x01(\x03R\tmaxPrompt\x128\n" +
+	"\bdispatch\x18\x03 \x01(\v2\x1c.spillway.plugin.v1.DispatchR\bdispatch\x12:\n" +
+	"\acontent\x18\x04 \x01(\v2 .spillway.plugin.v1.ContentLimitR\acontent\x12\x12\n" +
+	"\x04keys\x18\x05 \x03(\tR\x04keys\x12\x10\n" +
+	"\x03own\x18\x06 \x01(\bR\x03own\"\xda\x02\n" +
+	"\fRequestClass\x12/\n" +
+	"\x05route\x18\x01 \x01(\v2\x19.spillway.plugin.v1.RouteR\x05route\x12/\n" +
+	"\x05wants\x18\x02 \x01(\v2\x19.spillway.plugin.v1.WantsR\x05wants\x12\x16\n" +
+	"\x06stream\x18\x03 \x01(\bR\x06stream\x12\x14\n" +
+	"\x05tools\x18\x04 \x01(\bR\x05tools\x12\x16\n" +
+	"\x06images\x18\x05 \x01(\bR\x06images\x12\x1c\n" +
+	"\tdocuments\x18\x06 \x01(\bR\tdocuments\x12%\n" +
+	"\x0eparallel_tools\x18\a \x01(\bR\rparallelTools\x12\x1e\n" +
+	"\n" +
+	"structured\x18\b \x01(\bR\n" +
+	"structured\x12\x1c\n" +
+	"\treasoning\x18\t \x01(\bR\treasoning\x12\x1f\n" +
+	"\vtool_result\x18\n" +
+	" \x01(\bR\n" +
+	"toolResult\"\xb8\x01\n" +
+	"\fContentLimit\x12\x12\n" +
+	"\x04base\x18\x01 \x01(\x03R\x04base\x12\x1d\n" +
+	"\n" +
+	"per_prompt\x18\x02 \x01(\x03R\tperPrompt\x12\x12\n" +
+	"\x04pace\x18\x03 \x01(\x03R\x04pace\x12\x1d\n" +
+	"\n" +
+	"per_output\x18\x04 \x01(\x03R\tperOutput\x12\x18\n" +
+	"\aassumed\x18\x05 \x01(\x03R\aassumed\x12\x14\n" +
+	"\x05least\x18\x06 \x01(\x03R\x05least\x12\x12\n" +
+	"\x04most\x18\a \x01(\x03R\x04most\"\x17\n" +
 	"\x03Ack\x12\x10\n" +
 	"\x03seq\x18\x01 \x01(\x04R\x03seq\"j\n" +
 	"\x05Judge\x12\x0e\n" +
@@ -4892,7 +5401,7 @@ func file_plugin_proto_rawDescGZIP() []byte {
 }
 
 var file_plugin_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 55)
+var file_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 60)
 var file_plugin_proto_goTypes = []any{
 	(Attempt_Commit)(0),   // 0: spillway.plugin.v1.Attempt.Commit
 	(Service_Op)(0),       // 1: spillway.plugin.v1.Service.Op
@@ -4924,37 +5433,42 @@ var file_plugin_proto_goTypes = []any{
 	(*Failure)(nil),       // 27: spillway.plugin.v1.Failure
 	(*Usage)(nil),         // 28: spillway.plugin.v1.Usage
 	(*Outcome)(nil),       // 29: spillway.plugin.v1.Outcome
-	(*Ack)(nil),           // 30: spillway.plugin.v1.Ack
-	(*Judge)(nil),         // 31: spillway.plugin.v1.Judge
-	(*Judged)(nil),        // 32: spillway.plugin.v1.Judged
-	(*Catalogue)(nil),     // 33: spillway.plugin.v1.Catalogue
-	(*Provider)(nil),      // 34: spillway.plugin.v1.Provider
-	(*Model)(nil),         // 35: spillway.plugin.v1.Model
-	(*Probe)(nil),         // 36: spillway.plugin.v1.Probe
-	(*Decision)(nil),      // 37: spillway.plugin.v1.Decision
-	(*CircuitChange)(nil), // 38: spillway.plugin.v1.CircuitChange
-	(*Status)(nil),        // 39: spillway.plugin.v1.Status
-	(*Order)(nil),         // 40: spillway.plugin.v1.Order
-	(*Obeyed)(nil),        // 41: spillway.plugin.v1.Obeyed
-	(*TargetStatus)(nil),  // 42: spillway.plugin.v1.TargetStatus
-	(*Service)(nil),       // 43: spillway.plugin.v1.Service
-	(*Reply)(nil),         // 44: spillway.plugin.v1.Reply
-	(*Change)(nil),        // 45: spillway.plugin.v1.Change
-	(*Item)(nil),          // 46: spillway.plugin.v1.Item
-	(*Ping)(nil),          // 47: spillway.plugin.v1.Ping
-	(*Pong)(nil),          // 48: spillway.plugin.v1.Pong
-	(*Drain)(nil),         // 49: spillway.plugin.v1.Drain
-	(*Drained)(nil),       // 50: spillway.plugin.v1.Drained
-	(*Event)(nil),         // 51: spillway.plugin.v1.Event
-	(*RelayToPlugin)(nil), // 52: spillway.plugin.v1.RelayToPlugin
-	(*RelayToHost)(nil),   // 53: spillway.plugin.v1.RelayToHost
-	(*BodyPart)(nil),      // 54: spillway.plugin.v1.BodyPart
-	nil,                   // 55: spillway.plugin.v1.View.MetadataEntry
-	nil,                   // 56: spillway.plugin.v1.View.OwnEntry
+	(*Outcomes)(nil),      // 30: spillway.plugin.v1.Outcomes
+	(*Plan)(nil),          // 31: spillway.plugin.v1.Plan
+	(*Rule)(nil),          // 32: spillway.plugin.v1.Rule
+	(*RequestClass)(nil),  // 33: spillway.plugin.v1.RequestClass
+	(*ContentLimit)(nil),  // 34: spillway.plugin.v1.ContentLimit
+	(*Ack)(nil),           // 35: spillway.plugin.v1.Ack
+	(*Judge)(nil),         // 36: spillway.plugin.v1.Judge
+	(*Judged)(nil),        // 37: spillway.plugin.v1.Judged
+	(*Catalogue)(nil),     // 38: spillway.plugin.v1.Catalogue
+	(*Provider)(nil),      // 39: spillway.plugin.v1.Provider
+	(*Model)(nil),         // 40: spillway.plugin.v1.Model
+	(*Probe)(nil),         // 41: spillway.plugin.v1.Probe
+	(*Decision)(nil),      // 42: spillway.plugin.v1.Decision
+	(*CircuitChange)(nil), // 43: spillway.plugin.v1.CircuitChange
+	(*Status)(nil),        // 44: spillway.plugin.v1.Status
+	(*Order)(nil),         // 45: spillway.plugin.v1.Order
+	(*Obeyed)(nil),        // 46: spillway.plugin.v1.Obeyed
+	(*TargetStatus)(nil),  // 47: spillway.plugin.v1.TargetStatus
+	(*Service)(nil),       // 48: spillway.plugin.v1.Service
+	(*Reply)(nil),         // 49: spillway.plugin.v1.Reply
+	(*Change)(nil),        // 50: spillway.plugin.v1.Change
+	(*Item)(nil),          // 51: spillway.plugin.v1.Item
+	(*Ping)(nil),          // 52: spillway.plugin.v1.Ping
+	(*Pong)(nil),          // 53: spillway.plugin.v1.Pong
+	(*Drain)(nil),         // 54: spillway.plugin.v1.Drain
+	(*Drained)(nil),       // 55: spillway.plugin.v1.Drained
+	(*Event)(nil),         // 56: spillway.plugin.v1.Event
+	(*RelayToPlugin)(nil), // 57: spillway.plugin.v1.RelayToPlugin
+	(*RelayToHost)(nil),   // 58: spillway.plugin.v1.RelayToHost
+	(*BodyPart)(nil),      // 59: spillway.plugin.v1.BodyPart
+	nil,                   // 60: spillway.plugin.v1.View.MetadataEntry
+	nil,                   // 61: spillway.plugin.v1.View.OwnEntry
 }
 var file_plugin_proto_depIdxs = []int32{
 	6,  // 0: spillway.plugin.v1.ToPlugin.hello:type_name -> spillway.plugin.v1.Hello
-	33, // 1: spillway.plugin.v1.ToPlugin.catalogue:type_name -> spillway.plugin.v1.Catalogue
+	38, // 1: spillway.plugin.v1.ToPlugin.catalogue:type_name -> spillway.plugin.v1.Catalogue
 	7,  // 2: spillway.plugin.v1.ToPlugin.configure:type_name -> spillway.plugin.v1.Configure
 	10, // 3: spillway.plugin.v1.ToPlugin.settings:type_name -> spillway.plugin.v1.Settings
 	15, // 4: spillway.plugin.v1.ToPlugin.open:type_name -> spillway.plugin.v1.Open
@@ -4962,79 +5476,89 @@ var file_plugin_proto_depIdxs = []int32{
 	21, // 6: spillway.plugin.v1.ToPlugin.committed:type_name -> spillway.plugin.v1.Committed
 	29, // 7: spillway.plugin.v1.ToPlugin.outcome:type_name -> spillway.plugin.v1.Outcome
 	26, // 8: spillway.plugin.v1.ToPlugin.cancel:type_name -> spillway.plugin.v1.Cancel
-	31, // 9: spillway.plugin.v1.ToPlugin.judge:type_name -> spillway.plugin.v1.Judge
-	44, // 10: spillway.plugin.v1.ToPlugin.reply:type_name -> spillway.plugin.v1.Reply
-	45, // 11: spillway.plugin.v1.ToPlugin.change:type_name -> spillway.plugin.v1.Change
-	47, // 12: spillway.plugin.v1.ToPlugin.ping:type_name -> spillway.plugin.v1.Ping
-	49, // 13: spillway.plugin.v1.ToPlugin.drain:type_name -> spillway.plugin.v1.Drain
-	40, // 14: spillway.plugin.v1.ToPlugin.order:type_name -> spillway.plugin.v1.Order
-	8,  // 15: spillway.plugin.v1.ToHost.configured:type_name -> spillway.plugin.v1.Configured
-	19, // 16: spillway.plugin.v1.ToHost.attempt:type_name -> spillway.plugin.v1.Attempt
-	22, // 17: spillway.plugin.v1.ToHost.drop:type_name -> spillway.plugin.v1.Drop
-	23, // 18: spillway.plugin.v1.ToHost.finish:type_name -> spillway.plugin.v1.Finish
-	24, // 19: spillway.plugin.v1.ToHost.open_relay:type_name -> spillway.plugin.v1.OpenRelay
-	25, // 20: spillway.plugin.v1.ToHost.need_body:type_name -> spillway.plugin.v1.NeedBody
-	30, // 21: spillway.plugin.v1.ToHost.ack:type_name -> spillway.plugin.v1.Ack
-	32, // 22: spillway.plugin.v1.ToHost.judged:type_name -> spillway.plugin.v1.Judged
-	43, // 23: spillway.plugin.v1.ToHost.service:type_name -> spillway.plugin.v1.Service
-	37, // 24: spillway.plugin.v1.ToHost.decision:type_name -> spillway.plugin.v1.Decision
-	39, // 25: spillway.plugin.v1.ToHost.status:type_name -> spillway.plugin.v1.Status
-	36, // 26: spillway.plugin.v1.ToHost.probe:type_name -> spillway.plugin.v1.Probe
-	48, // 27: spillway.plugin.v1.ToHost.pong:type_name -> spillway.plugin.v1.Pong
-	50, // 28: spillway.plugin.v1.ToHost.drained:type_name -> spillway.plugin.v1.Drained
-	41, // 29: spillway.plugin.v1.ToHost.obeyed:type_name -> spillway.plugin.v1.Obeyed
-	9,  // 30: spillway.plugin.v1.Configured.faults:type_name -> spillway.plugin.v1.Fault
-	11, // 31: spillway.plugin.v1.View.route:type_name -> spillway.plugin.v1.Route
-	12, // 32: spillway.plugin.v1.View.shape:type_name -> spillway.plugin.v1.Shape
-	55, // 33: spillway.plugin.v1.View.metadata:type_name -> spillway.plugin.v1.View.MetadataEntry
-	17, // 34: spillway.plugin.v1.View.dispatch:type_name -> spillway.plugin.v1.Dispatch
-	13, // 35: spillway.plugin.v1.View.wants:type_name -> spillway.plugin.v1.Wants
-	56, // 36: spillway.plugin.v1.View.own:type_name -> spillway.plugin.v1.View.OwnEntry
-	14, // 37: spillway.plugin.v1.Open.view:type_name -> spillway.plugin.v1.View
-	16, // 38: spillway.plugin.v1.Open.past:type_name -> spillway.plugin.v1.Attempted
-	11, // 39: spillway.plugin.v1.Attempted.route:type_name -> spillway.plugin.v1.Route
-	27, // 40: spillway.plugin.v1.Attempted.failure:type_name -> spillway.plugin.v1.Failure
-	18, // 41: spillway.plugin.v1.Dispatch.skipped:type_name -> spillway.plugin.v1.Skip
-	11, // 42: spillway.plugin.v1.Skip.route:type_name -> spillway.plugin.v1.Route
-	11, // 43: spillway.plugin.v1.Attempt.route:type_name -> spillway.plugin.v1.Route
-	17, // 44: spillway.plugin.v1.Attempt.dispatch:type_name -> spillway.plugin.v1.Dispatch
-	0,  // 45: spillway.plugin.v1.Attempt.commit:type_name -> spillway.plugin.v1.Attempt.Commit
-	27, // 46: spillway.plugin.v1.Ended.failure:type_name -> spillway.plugin.v1.Failure
-	27, // 47: spillway.plugin.v1.Finish.failure:type_name -> spillway.plugin.v1.Failure
-	11, // 48: spillway.plugin.v1.Outcome.route:type_name -> spillway.plugin.v1.Route
-	27, // 49: spillway.plugin.v1.Outcome.failure:type_name -> spillway.plugin.v1.Failure
-	28, // 50: spillway.plugin.v1.Outcome.usage:type_name -> spillway.plugin.v1.Usage
-	27, // 51: spillway.plugin.v1.Judge.failure:type_name -> spillway.plugin.v1.Failure
-	27, // 52: spillway.plugin.v1.Judged.failure:type_name -> spillway.plugin.v1.Failure
-	34, // 53: spillway.plugin.v1.Catalogue.providers:type_name -> spillway.plugin.v1.Provider
-	35, // 54: spillway.plugin.v1.Provider.models:type_name -> spillway.plugin.v1.Model
-	11, // 55: spillway.plugin.v1.Decision.target:type_name -> spillway.plugin.v1.Route
-	38, // 56: spillway.plugin.v1.Decision.changes:type_name -> spillway.plugin.v1.CircuitChange
-	18, // 57: spillway.plugin.v1.Decision.skipped:type_name -> spillway.plugin.v1.Skip
-	42, // 58: spillway.plugin.v1.Status.targets:type_name -> spillway.plugin.v1.TargetStatus
-	40, // 59: spillway.plugin.v1.Status.orders:type_name -> spillway.plugin.v1.Order
-	1,  // 60: spillway.plugin.v1.Service.op:type_name -> spillway.plugin.v1.Service.Op
-	46, // 61: spillway.plugin.v1.Reply.items:type_name -> spillway.plugin.v1.Item
-	46, // 62: spillway.plugin.v1.Change.item:type_name -> spillway.plugin.v1.Item
-	28, // 63: spillway.plugin.v1.Event.usage:type_name -> spillway.plugin.v1.Usage
-	27, // 64: spillway.plugin.v1.Event.failure:type_name -> spillway.plugin.v1.Failure
-	51, // 65: spillway.plugin.v1.RelayToPlugin.event:type_name -> spillway.plugin.v1.Event
-	51, // 66: spillway.plugin.v1.RelayToHost.event:type_name -> spillway.plugin.v1.Event
-	19, // 67: spillway.plugin.v1.RelayToHost.attempt:type_name -> spillway.plugin.v1.Attempt
-	22, // 68: spillway.plugin.v1.RelayToHost.drop:type_name -> spillway.plugin.v1.Drop
-	2,  // 69: spillway.plugin.v1.Plugin.Describe:input_type -> spillway.plugin.v1.HostInfo
-	4,  // 70: spillway.plugin.v1.Plugin.Session:input_type -> spillway.plugin.v1.ToPlugin
-	52, // 71: spillway.plugin.v1.Plugin.Relay:input_type -> spillway.plugin.v1.RelayToPlugin
-	54, // 72: spillway.plugin.v1.Plugin.Body:input_type -> spillway.plugin.v1.BodyPart
-	3,  // 73: spillway.plugin.v1.Plugin.Describe:output_type -> spillway.plugin.v1.Manifest
-	5,  // 74: spillway.plugin.v1.Plugin.Session:output_type -> spillway.plugin.v1.ToHost
-	53, // 75: spillway.plugin.v1.Plugin.Relay:output_type -> spillway.plugin.v1.RelayToHost
-	54, // 76: spillway.plugin.v1.Plugin.Body:output_type -> spillway.plugin.v1.BodyPart
-	73, // [73:77] is the sub-list for method output_type
-	69, // [69:73] is the sub-list for method input_type
-	69, // [69:69] is the sub-list for extension type_name
-	69, // [69:69] is the sub-list for extension extendee
-	0,  // [0:69] is the sub-list for field type_name
+	36, // 9: spillway.plugin.v1.ToPlugin.judge:type_name -> spillway.plugin.v1.Judge
+	49, // 10: spillway.plugin.v1.ToPlugin.reply:type_name -> spillway.plugin.v1.Reply
+	50, // 11: spillway.plugin.v1.ToPlugin.change:type_name -> spillway.plugin.v1.Change
+	52, // 12: spillway.plugin.v1.ToPlugin.ping:type_name -> spillway.plugin.v1.Ping
+	54, // 13: spillway.plugin.v1.ToPlugin.drain:type_name -> spillway.plugin.v1.Drain
+	30, // 14: spillway.plugin.v1.ToPlugin.outcomes:type_name -> spillway.plugin.v1.Outcomes
+	45, // 15: spillway.plugin.v1.ToPlugin.order:type_name -> spillway.plugin.v1.Order
+	8,  // 16: spillway.plugin.v1.ToHost.configured:type_name -> spillway.plugin.v1.Configured
+	19, // 17: spillway.plugin.v1.ToHost.attempt:type_name -> spillway.plugin.v1.Attempt
+	22, // 18: spillway.plugin.v1.ToHost.drop:type_name -> spillway.plugin.v1.Drop
+	23, // 19: spillway.plugin.v1.ToHost.finish:type_name -> spillway.plugin.v1.Finish
+	24, // 20: spillway.plugin.v1.ToHost.open_relay:type_name -> spillway.plugin.v1.OpenRelay
+	25, // 21: spillway.plugin.v1.ToHost.need_body:type_name -> spillway.plugin.v1.NeedBody
+	35, // 22: spillway.plugin.v1.ToHost.ack:type_name -> spillway.plugin.v1.Ack
+	37, // 23: spillway.plugin.v1.ToHost.judged:type_name -> spillway.plugin.v1.Judged
+	48, // 24: spillway.plugin.v1.ToHost.service:type_name -> spillway.plugin.v1.Service
+	42, // 25: spillway.plugin.v1.ToHost.decision:type_name -> spillway.plugin.v1.Decision
+	44, // 26: spillway.plugin.v1.ToHost.status:type_name -> spillway.plugin.v1.Status
+	41, // 27: spillway.plugin.v1.ToHost.probe:type_name -> spillway.plugin.v1.Probe
+	53, // 28: spillway.plugin.v1.ToHost.pong:type_name -> spillway.plugin.v1.Pong
+	55, // 29: spillway.plugin.v1.ToHost.drained:type_name -> spillway.plugin.v1.Drained
+	31, // 30: spillway.plugin.v1.ToHost.plan:type_name -> spillway.plugin.v1.Plan
+	46, // 31: spillway.plugin.v1.ToHost.obeyed:type_name -> spillway.plugin.v1.Obeyed
+	9,  // 32: spillway.plugin.v1.Configured.faults:type_name -> spillway.plugin.v1.Fault
+	11, // 33: spillway.plugin.v1.View.route:type_name -> spillway.plugin.v1.Route
+	12, // 34: spillway.plugin.v1.View.shape:type_name -> spillway.plugin.v1.Shape
+	60, // 35: spillway.plugin.v1.View.metadata:type_name -> spillway.plugin.v1.View.MetadataEntry
+	17, // 36: spillway.plugin.v1.View.dispatch:type_name -> spillway.plugin.v1.Dispatch
+	13, // 37: spillway.plugin.v1.View.wants:type_name -> spillway.plugin.v1.Wants
+	61, // 38: spillway.plugin.v1.View.own:type_name -> spillway.plugin.v1.View.OwnEntry
+	14, // 39: spillway.plugin.v1.Open.view:type_name -> spillway.plugin.v1.View
+	16, // 40: spillway.plugin.v1.Open.past:type_name -> spillway.plugin.v1.Attempted
+	16, // 41: spillway.plugin.v1.Open.running:type_name -> spillway.plugin.v1.Attempted
+	11, // 42: spillway.plugin.v1.Attempted.route:type_name -> spillway.plugin.v1.Route
+	27, // 43: spillway.plugin.v1.Attempted.failure:type_name -> spillway.plugin.v1.Failure
+	18, // 44: spillway.plugin.v1.Dispatch.skipped:type_name -> spillway.plugin.v1.Skip
+	11, // 45: spillway.plugin.v1.Skip.route:type_name -> spillway.plugin.v1.Route
+	11, // 46: spillway.plugin.v1.Attempt.route:type_name -> spillway.plugin.v1.Route
+	17, // 47: spillway.plugin.v1.Attempt.dispatch:type_name -> spillway.plugin.v1.Dispatch
+	0,  // 48: spillway.plugin.v1.Attempt.commit:type_name -> spillway.plugin.v1.Attempt.Commit
+	27, // 49: spillway.plugin.v1.Ended.failure:type_name -> spillway.plugin.v1.Failure
+	27, // 50: spillway.plugin.v1.Finish.failure:type_name -> spillway.plugin.v1.Failure
+	11, // 51: spillway.plugin.v1.Outcome.route:type_name -> spillway.plugin.v1.Route
+	27, // 52: spillway.plugin.v1.Outcome.failure:type_name -> spillway.plugin.v1.Failure
+	28, // 53: spillway.plugin.v1.Outcome.usage:type_name -> spillway.plugin.v1.Usage
+	29, // 54: spillway.plugin.v1.Outcomes.outcomes:type_name -> spillway.plugin.v1.Outcome
+	32, // 55: spillway.plugin.v1.Plan.rules:type_name -> spillway.plugin.v1.Rule
+	33, // 56: spillway.plugin.v1.Rule.class:type_name -> spillway.plugin.v1.RequestClass
+	17, // 57: spillway.plugin.v1.Rule.dispatch:type_name -> spillway.plugin.v1.Dispatch
+	34, // 58: spillway.plugin.v1.Rule.content:type_name -> spillway.plugin.v1.ContentLimit
+	11, // 59: spillway.plugin.v1.RequestClass.route:type_name -> spillway.plugin.v1.Route
+	13, // 60: spillway.plugin.v1.RequestClass.wants:type_name -> spillway.plugin.v1.Wants
+	27, // 61: spillway.plugin.v1.Judge.failure:type_name -> spillway.plugin.v1.Failure
+	27, // 62: spillway.plugin.v1.Judged.failure:type_name -> spillway.plugin.v1.Failure
+	39, // 63: spillway.plugin.v1.Catalogue.providers:type_name -> spillway.plugin.v1.Provider
+	40, // 64: spillway.plugin.v1.Provider.models:type_name -> spillway.plugin.v1.Model
+	11, // 65: spillway.plugin.v1.Decision.target:type_name -> spillway.plugin.v1.Route
+	43, // 66: spillway.plugin.v1.Decision.changes:type_name -> spillway.plugin.v1.CircuitChange
+	18, // 67: spillway.plugin.v1.Decision.skipped:type_name -> spillway.plugin.v1.Skip
+	47, // 68: spillway.plugin.v1.Status.targets:type_name -> spillway.plugin.v1.TargetStatus
+	45, // 69: spillway.plugin.v1.Status.orders:type_name -> spillway.plugin.v1.Order
+	1,  // 70: spillway.plugin.v1.Service.op:type_name -> spillway.plugin.v1.Service.Op
+	51, // 71: spillway.plugin.v1.Reply.items:type_name -> spillway.plugin.v1.Item
+	51, // 72: spillway.plugin.v1.Change.item:type_name -> spillway.plugin.v1.Item
+	28, // 73: spillway.plugin.v1.Event.usage:type_name -> spillway.plugin.v1.Usage
+	27, // 74: spillway.plugin.v1.Event.failure:type_name -> spillway.plugin.v1.Failure
+	56, // 75: spillway.plugin.v1.RelayToPlugin.event:type_name -> spillway.plugin.v1.Event
+	56, // 76: spillway.plugin.v1.RelayToHost.event:type_name -> spillway.plugin.v1.Event
+	19, // 77: spillway.plugin.v1.RelayToHost.attempt:type_name -> spillway.plugin.v1.Attempt
+	22, // 78: spillway.plugin.v1.RelayToHost.drop:type_name -> spillway.plugin.v1.Drop
+	2,  // 79: spillway.plugin.v1.Plugin.Describe:input_type -> spillway.plugin.v1.HostInfo
+	4,  // 80: spillway.plugin.v1.Plugin.Session:input_type -> spillway.plugin.v1.ToPlugin
+	57, // 81: spillway.plugin.v1.Plugin.Relay:input_type -> spillway.plugin.v1.RelayToPlugin
+	59, // 82: spillway.plugin.v1.Plugin.Body:input_type -> spillway.plugin.v1.BodyPart
+	3,  // 83: spillway.plugin.v1.Plugin.Describe:output_type -> spillway.plugin.v1.Manifest
+	5,  // 84: spillway.plugin.v1.Plugin.Session:output_type -> spillway.plugin.v1.ToHost
+	58, // 85: spillway.plugin.v1.Plugin.Relay:output_type -> spillway.plugin.v1.RelayToHost
+	59, // 86: spillway.plugin.v1.Plugin.Body:output_type -> spillway.plugin.v1.BodyPart
+	83, // [83:87] is the sub-list for method output_type
+	79, // [79:83] is the sub-list for method input_type
+	79, // [79:79] is the sub-list for extension type_name
+	79, // [79:79] is the sub-list for extension extendee
+	0,  // [0:79] is the sub-list for field type_name
 }
 
 func init() { file_plugin_proto_init() }
@@ -5057,6 +5581,7 @@ func file_plugin_proto_init() {
 		(*ToPlugin_Change)(nil),
 		(*ToPlugin_Ping)(nil),
 		(*ToPlugin_Drain)(nil),
+		(*ToPlugin_Outcomes)(nil),
 		(*ToPlugin_Order)(nil),
 	}
 	file_plugin_proto_msgTypes[3].OneofWrappers = []any{
@@ -5074,6 +5599,7 @@ func file_plugin_proto_init() {
 		(*ToHost_Probe)(nil),
 		(*ToHost_Pong)(nil),
 		(*ToHost_Drained)(nil),
+		(*ToHost_Plan)(nil),
 		(*ToHost_Obeyed)(nil),
 	}
 	type x struct{}
@@ -5082,7 +5608,7 @@ func file_plugin_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_plugin_proto_rawDesc), len(file_plugin_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   55,
+			NumMessages:   60,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
