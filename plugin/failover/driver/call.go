@@ -25,20 +25,33 @@ func (p *Plugin) LLMStream(ctx context.Context, call *sdk.Call, next sdk.Next) (
 		dispatch = call.Reenter
 	}
 	past := make([]sdk.Attempted, len(call.Past))
+	last := sdk.Failure{}
 	for i, a := range call.Past {
 		f := s.classifier.Refine(a.Route.Provider, *a.Failure)
 		a.Failure = &f
 		past[i] = a
+		if last = f; a.Committed {
+			last = sdk.Failure{} // its outcome says so
+		}
 	}
 
 	fl := &flight{}
 	var step brain.Step
 	p.think(func(now brain.Instant) {
-		step = p.brain.Start(now, &fl.turn, p.query(ctx, s, now, call), catalogue(p.host.Catalogue(), call.Request.Own), past)
+		q, cat := p.query(ctx, s, now, call), catalogue(p.host.Catalogue(), call.Request.Own)
+		if r := call.Running; r != nil {
+			p.brain.Join(now, &fl.turn, q, cat, &r.Attempted)
+			step = brain.Step{Route: r.Route, Key: r.Key, Kind: r.Kind, Tag: r.Tag}
+			return
+		}
+		step = p.brain.Start(now, &fl.turn, q, cat, past)
 	})
+	if last.Attempt > 0 {
+		p.host.Record(decision(call.ID, last, step))
+	}
 	p.moved(step.Changes)
-	last := sdk.Failure{}
-	for !step.Stopped() {
+	p.learn(call)
+	for running := call.Running; !step.Stopped(); running = nil {
 		release, err := p.lease(ctx, fl, step)
 		if errors.Is(err, sdk.ErrHeld) {
 			p.think(func(now brain.Instant) { step = p.brain.Refused(now, &fl.turn) })
@@ -46,8 +59,10 @@ func (p *Plugin) LLMStream(ctx context.Context, call *sdk.Call, next sdk.Next) (
 			continue
 		}
 		attempt, cancel := context.WithCancel(ctx)
-		stream, err := dispatch(attempt, order(call, step, s))
-		if err != nil {
+		var stream sdk.Stream
+		if running != nil {
+			stream = running.Stream
+		} else if stream, err = dispatch(attempt, order(call, step, s)); err != nil {
 			cancel()
 			release()
 			return nil, err
@@ -55,6 +70,9 @@ func (p *Plugin) LLMStream(ctx context.Context, call *sdk.Call, next sdk.Next) (
 		dispatch = call.Reenter
 		tag := step.Tag
 		p.fly(fl, cancel)
+		if running != nil {
+			p.moveNow(fl) // its target may have gone out before this turn began
+		}
 		failure := sdk.AwaitVisible(attempt, stream)
 		moved := p.land(fl)
 		if failure == nil {
@@ -118,6 +136,9 @@ func (p *Plugin) query(ctx context.Context, s *settings, now brain.Instant, call
 			continue // its time to the first content is over
 		}
 		q.Began = min(q.Began, a.Started.Sub(p.born))
+	}
+	if r := call.Running; r != nil {
+		q.Began = min(q.Began, r.Started.Sub(p.born))
 	}
 	if at, ok := ctx.Deadline(); ok {
 		q.Deadline = at.Sub(p.born)

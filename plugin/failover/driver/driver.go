@@ -26,6 +26,7 @@ type Plugin struct {
 
 	mu      sync.Mutex // guards what follows
 	brain   *brain.Brain
+	plan    plan
 	waiting map[*flight]bool // attempts that have shown nothing yet
 	orders  map[string]sdk.Order
 	leases  map[string]*held        // by the tested target's name
@@ -33,13 +34,14 @@ type Plugin struct {
 }
 
 var (
-	_ sdk.Plugin           = (*Plugin)(nil)
-	_ sdk.Configurer       = (*Plugin)(nil)
-	_ sdk.SettingsObserver = (*Plugin)(nil)
-	_ sdk.OutcomeObserver  = (*Plugin)(nil)
-	_ sdk.Judge            = (*Plugin)(nil)
-	_ sdk.Operator         = (*Plugin)(nil)
-	_ sdk.Drainer          = (*Plugin)(nil)
+	_ sdk.Plugin            = (*Plugin)(nil)
+	_ sdk.Configurer        = (*Plugin)(nil)
+	_ sdk.SettingsObserver  = (*Plugin)(nil)
+	_ sdk.OutcomeObserver   = (*Plugin)(nil)
+	_ sdk.CatalogueObserver = (*Plugin)(nil)
+	_ sdk.Judge             = (*Plugin)(nil)
+	_ sdk.Operator          = (*Plugin)(nil)
+	_ sdk.Drainer           = (*Plugin)(nil)
 )
 
 // New returns the plugin, not yet configured.
@@ -53,7 +55,7 @@ func New() *Plugin {
 // it by.
 func (p *Plugin) Manifest() sdk.Manifest {
 	return sdk.Manifest{
-		Name: "failover", Version: Version, Schema: schema, Judge: true, Operator: true,
+		Name: "failover", Version: Version, Schema: schema, Judge: true, Operator: true, Plan: true,
 		Hook: sdk.HookSpec{OnDown: sdk.OnDownWait, Wait: 500 * time.Millisecond, Decide: 500 * time.Millisecond},
 	}
 }
@@ -72,6 +74,7 @@ func (p *Plugin) Configure(ctx context.Context, host sdk.Host, c sdk.Config) err
 	if !p.restore(ctx) {
 		p.wg.Go(p.follow)
 	}
+	p.wg.Go(p.renew)
 	if s.probeEvery > 0 {
 		p.wg.Go(func() { p.probe(s.probeEvery) })
 	}
@@ -89,6 +92,7 @@ func (p *Plugin) Settings(c sdk.Config, _ []string) error {
 	var changes []sdk.Change
 	p.think(func(now brain.Instant) { changes = p.brain.SetPolicy(now, s.policy) })
 	p.moved(changes)
+	p.replan(false)
 	return nil
 }
 
@@ -160,7 +164,9 @@ func (p *Plugin) moved(changes []sdk.Change) {
 	for _, c := range changes {
 		p.host.Log().Info("circuit moved", "target", c.Target, "from", string(c.From), "to", string(c.To), "until", until(c.Until))
 	}
-	p.changed()
+	if p.changed() {
+		p.replan(false)
+	}
 	if len(changes) > 0 {
 		p.report()
 	}

@@ -44,14 +44,28 @@ func (p *Plugin) moveOn(changes []sdk.Change) {
 	}
 	p.think(func(now brain.Instant) {
 		for fl := range p.waiting {
-			step, ok := p.brain.MoveOn(now, &fl.turn)
-			if !ok {
-				continue
-			}
-			step.Reason = "moved on: its target went out meanwhile"
-			fl.moved = &step
-			delete(p.waiting, fl)
-			fl.cancel()
+			p.moveFlight(now, fl)
 		}
 	})
+}
+
+// moveNow moves a flight on if its target is out.
+func (p *Plugin) moveNow(fl *flight) {
+	p.think(func(now brain.Instant) {
+		if p.waiting[fl] { // else somebody has done so
+			p.moveFlight(now, fl)
+		}
+	})
+}
+
+// moveFlight moves a waiting flight on if it can be. The mutex is held.
+func (p *Plugin) moveFlight(now brain.Instant, fl *flight) {
+	step, ok := p.brain.MoveOn(now, &fl.turn)
+	if !ok {
+		return
+	}
+	step.Reason = "moved on: its target went out meanwhile"
+	fl.moved = &step
+	delete(p.waiting, fl)
+	fl.cancel()
 }

@@ -158,6 +158,7 @@ func (p *Plugin) obey(key string, o sdk.Order) {
 		p.brain.SetOrders(now, p.standing(now))
 	})
 	p.moved(changes)
+	p.replan(false)
 }
 
 // standing is the orders in force, in the order of their targets.

@@ -88,6 +88,7 @@ func (p *Plugin) load(i sdk.Item) {
 		p.host.Log().Warn("stored circuit ignored", "key", i.Key, "err", err.Error())
 	}
 	p.moveOn(changes)
+	p.replan(false)
 }
 
 // loadMeasurement takes in what a route was measured to do.
@@ -103,8 +104,8 @@ func (p *Plugin) loadMeasurement(i sdk.Item) {
 	p.think(func(brain.Instant) { p.brain.Measured(m) })
 }
 
-// changed queues circuits for the store.
-func (p *Plugin) changed() {
+// changed queues circuits for the store. It reports whether there were any.
+func (p *Plugin) changed() bool {
 	var items []sdk.Item
 	p.think(func(brain.Instant) {
 		for _, t := range p.brain.TakeChanged() {
@@ -114,6 +115,7 @@ func (p *Plugin) changed() {
 		}
 	})
 	p.store.put(items)
+	return len(items) > 0
 }
 
 // writer writes circuits behind the calls: the newest of each, once.
