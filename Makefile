@@ -32,9 +32,10 @@ FUZZTIME ?= 1m
 fuzz:
 	@.ci/fuzz $(FUZZTIME)
 
-## bench: what the plugin process costs, side by side
+## bench: what spillway costs beside other gateways, eleven minutes; ARGS=-short for one, ARGS=-help for more
 bench: build tools
-	@.ci/bench
+	@$(GO) build -o bin/tools/bench ./tests/bench
+	@bin/tools/bench $(ARGS)
 
 ## scorecard: the scenarios of the public Failover Bench, in real time, on three APIs
 scorecard:

@@ -1,109 +1,249 @@
-// Package bench measures what the plugin process costs: the same call with no
-// plugin, with the failover plugin whose answer is spliced, and with a plugin
-// that every event crosses. "make bench" runs it interleaved and prints ratios.
-package bench
+package main
 
 import (
 	"context"
-	"fmt"
-	"log/slog"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
-	"spillway/host"
-	"spillway/host/llm"
-	"spillway/host/profile"
-	"spillway/sdk"
-	"spillway/tests/internal/rig"
+	"github.com/google/go-cmp/cmp"
+
+	"spillway/tests/bench/load"
+	"spillway/tests/bench/report"
+	"spillway/tests/bench/upstream"
 )
 
-// events is the length of a streamed answer.
-const events = 100
-
-// vendor answers at once, so that what is left is the way there and back.
-func vendor(b *testing.B) string {
-	frame := `{"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"word "},"finish_reason":null}]}`
-	var stream strings.Builder
-	for range events {
-		stream.WriteString("data: " + frame + "\n\n")
+// TestMain is also this program in its other roles.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && (os.Args[1] == roleVendors || os.Args[1] == roleFloor) {
+		main()
+		return
 	}
-	stream.WriteString(`data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}` + "\n\ndata: [DONE]\n\n")
-	whole := fmt.Sprintf(`{"id":"c","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":%q},"finish_reason":"stop"}],"usage":{"prompt_tokens":9,"completion_tokens":200}}`, strings.Repeat("word ", 200))
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body := make([]byte, r.ContentLength)
-		_, _ = r.Body.Read(body)
-		if strings.Contains(string(body), `"stream":true`) {
-			w.Header().Set("Content-Type", "text/event-stream")
-			_, _ = w.Write([]byte(stream.String()))
-			return
-		}
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write([]byte(whole))
-	}))
-	b.Cleanup(s.Close)
-	return s.URL + "/v1"
+	os.Exit(m.Run())
 }
 
-func open(b *testing.B, plugin string) *host.Runtime {
-	b.Helper()
-	rows := fmt.Sprintf("- id: v\n  name: provider-openai\n  config: {base_url: %q, models: [m]}\n", vendor(b))
-	switch plugin {
-	case "spliced":
-		rows += "- id: failover\n  name: failover\n  config: {priority: [v/m]}\n"
-	case "relayed":
-		rows += "- {id: shout, name: shout}\n"
-	}
-	dir := b.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, profile.BaseFile), []byte(rows), 0o600); err != nil {
-		b.Fatal(err)
-	}
-	rt, err := host.Open(b.Context(), host.Options{Dir: dir, PluginDirs: []string{rig.Plugins(b)}, Log: slog.New(slog.DiscardHandler), Memory: true})
+// TestSmall measures a few requests with real processes, and writes the result.
+func TestSmall(t *testing.T) {
+	t.Setenv("GORACE", "atexit_sleep_ms=0") // else the race detector holds up every exit by a second
+	self, err := os.Executable()
 	if err != nil {
-		b.Fatal(err)
+		t.Fatal(err)
 	}
-	b.Cleanup(rt.Close)
-	return rt
+	b := &bench{options: options{bin: t.TempDir(), results: t.TempDir(), rounds: 1, command: "make bench"}, out: io.Discard, temp: t.TempDir(), began: time.Now()}
+	var stop func()
+	if b.vendors, b.vendorsPID, stop, err = startVendors(t.Context(), self, "127.0.0.1:0,127.0.0.1:0"); err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	b.gateways = ours(self, b.bin, b.vendors.URLs())[:2] // without those that would have to be built
+	s := scenario{name: whole1, title: "few", rounds: 2, warmUp: 2, vendors: healthy(upstream.Behaviour{Bytes: 100}),
+		plan: load.Plan{Bytes: 100, Callers: 2, Requests: 20, Limit: time.Minute, Timeout: time.Minute}}
+	if err := b.scenario(t.Context(), &s); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.cold(t.Context(), b.started()); err != nil {
+		t.Fatal(err)
+	}
+	var order []string
+	for _, c := range b.cells {
+		order = append(order, c.Gateway)
+		if c.Scenario == whole1 && (c.Outcomes["ok"] != 20 || c.Reached["a"] != 20 || c.Values[p50] <= 0 || c.Values[arrivalP50] <= 0) {
+			t.Errorf("got %+v", c)
+		}
+		if c.Scenario == coldStart && (c.Values[listening] <= 0 || c.Values[answered] < c.Values[listening]) {
+			t.Errorf("got %+v", c)
+		}
+	}
+	if d := cmp.Diff([]string{direct, floor, floor, direct, floor}, order); d != "" {
+		t.Errorf("order (-want +got):\n%s", d)
+	}
+	if err := b.write(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{cellFile: `"scenario":"whole-1"`, tableFile: "| " + floor + " |", plotFile: "</svg>"} {
+		text, err := os.ReadFile(filepath.Join(b.results, name))
+		if err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("%s: %v, want %q in\n%s", name, err, want, text)
+		}
+	}
 }
 
-func call(b *testing.B, rt *host.Runtime, stream bool) {
-	c, s := rt.Call(context.Background(), host.Inbound{
-		Route: sdk.Route{Provider: "v", Model: "m"}, Stream: stream,
-		Payload: llm.PromptPayload(&sdk.Prompt{Messages: []sdk.Message{{Role: sdk.RoleUser, Parts: []sdk.Part{sdk.TextPart("go")}}}}),
-	})
-	var f *sdk.Failure
-	n := 0
-	for e, err := range s.Events() {
+// TestFloor: the floor has a request whole before the vendor sees any of it.
+func TestFloor(t *testing.T) {
+	vendor := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil || r.ContentLength != int64(len(body)) {
+			t.Errorf("%d bytes of %d: %v", len(body), r.ContentLength, err)
+		}
+		_, _ = io.WriteString(w, r.URL.Path+" "+string(body))
+	}))
+	defer vendor.Close()
+	to, err := url.Parse(vendor.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httptest.NewServer(newFloor(to))
+	defer proxy.Close()
+	for size, want := range map[int]int{0: http.StatusOK, 1000: http.StatusOK, maxRequest: http.StatusOK, maxRequest + 1: http.StatusBadRequest} {
+		sent := strings.Repeat("x", size)
+		// A reader of unknown length is sent in chunks.
+		resp, err := http.Post(proxy.URL+"/v1/chat/completions", "text/plain", io.MultiReader(strings.NewReader(sent)))
 		if err != nil {
-			b.Fatal(err)
+			t.Fatal(err)
 		}
-		if e.Kind == sdk.KindTextDelta {
-			n++
+		got, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if err != nil || resp.StatusCode != want || want == http.StatusOK && string(got) != "/v1/chat/completions "+sent {
+			t.Errorf("%d bytes: status %d, %v, %d bytes came back", size, resp.StatusCode, err, len(got))
 		}
-		f = e.Failure
-	}
-	c.Trace.Finish(f, true)
-	if f != nil || stream && n != events {
-		b.Fatalf("got %d events, %v", n, f)
 	}
 }
 
-func BenchmarkCall(b *testing.B) {
-	for _, kind := range []struct {
-		name   string
-		stream bool
-	}{{"whole", false}, {"stream", true}} {
-		for _, plugin := range []string{"none", "spliced", "relayed"} {
-			b.Run(fmt.Sprintf("answer=%s/plugin=%s", kind.name, plugin), func(b *testing.B) {
-				rt := open(b, plugin)
-				call(b, rt, kind.stream)
-				for b.Loop() {
-					call(b, rt, kind.stream)
+func TestReadGateways(t *testing.T) {
+	for _, tt := range []struct {
+		name, text, fault string
+		want              int
+	}{
+		{"two", `[{"name":"x","base_url":"http://127.0.0.1:1/v1","model":"m","headers":{"A":"b"},"pid":7,"failover":true},{"name":"y","base_url":"u"}]`, "", 2},
+		{"no name", `[{"base_url":"u"}]`, "gateway 1: want a name", 0},
+		{"no list", `{}`, "gateways.json", 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "gateways.json")
+			if err := os.WriteFile(path, []byte(tt.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			got, err := readGateways(path)
+			if len(got) != tt.want || (err == nil) != (tt.fault == "") || err != nil && !strings.Contains(err.Error(), tt.fault) {
+				t.Fatalf("got %d gateways, %v", len(got), err)
+			}
+			if tt.want > 0 && (got[0].pid != 7 || !got[0].fails || got[0].target.Headers["A"] != "b" || got[1].fails) {
+				t.Errorf("got %+v, %+v", got[0], got[1])
+			}
+		})
+	}
+	if got, err := readGateways(""); got != nil || err != nil {
+		t.Errorf("no file: got %v, %v", got, err)
+	}
+}
+
+func TestScenarios(t *testing.T) {
+	seen := map[string]bool{}
+	for _, short := range []bool{false, true} {
+		for _, s := range scenarios(short) {
+			if !short && seen[s.name] {
+				t.Errorf("%s: there are two", s.name)
+			}
+			seen[s.name] = true
+			if p := s.plan; p.Requests == 0 || p.Callers == 0 || p.Limit == 0 || p.Timeout == 0 || p.Stream != (p.Chunks > 0) {
+				t.Errorf("%s: a load without a bound: %+v", s.name, p)
+			}
+			for name, v := range s.vendors {
+				if v.Mode == "" && s.plan.Stream && v.Chunks != s.plan.Chunks || v.Mode == "" && !s.plan.Stream && v.Bytes != s.plan.Bytes {
+					t.Errorf("%s: vendor %s answers %+v, callers expect %+v", s.name, name, v, s.plan)
 				}
-			})
+			}
 		}
+	}
+	for only, want := range map[string]int{"": len(names()), whole1: 1, "whole-": 4, "learn-429": 1, "learn-": 7, "nothing": 0} {
+		n := 0
+		for _, name := range names() {
+			if (options{only: only}).wants(name) {
+				n++
+			}
+		}
+		if n != want {
+			t.Errorf("-only %q is %d scenarios, want %d", only, n, want)
+		}
+	}
+	if err := run(context.Background(), options{only: "nothing"}); err == nil || !strings.Contains(err.Error(), whole1) {
+		t.Errorf("got %v, want what is allowed", err)
+	}
+}
+
+// everything is cells as a whole run makes them, all of one value.
+func everything(v float64) (c report.Cells) {
+	values := map[string]float64{}
+	for _, name := range []string{perSecond, p50, firstP50, firstMax, delayP99, cpuRequest, cpuEvent, rssStart, rssPeak, streamKB,
+		arrivalP50, switchP50, notServed, reachedDead, waited, listening, answered, rssIdle, "ns/op", "allocs/op"} {
+		values[name] = v
+	}
+	for _, s := range names() {
+		for _, g := range []string{direct, floor, plain, failover, unplanned, healthyBrain} {
+			c = append(c, report.Cell{Scenario: s, Gateway: g, Round: 1, Values: values, Outcomes: map[string]int{"ok": 1}})
+		}
+	}
+	return c
+}
+
+// TestGoals: each goal names figures that a run measures, and is judged by its
+// bound.
+func TestGoals(t *testing.T) {
+	verdicts := func(c report.Cells) (all []string) {
+		for _, row := range goalTable(c).Rows {
+			all = append(all, row[len(row)-1])
+		}
+		return all
+	}
+	if slices.Contains(verdicts(everything(0.5)), "not measured") {
+		t.Errorf("a goal that cannot be measured:\n%v", goalTable(everything(0.5)).Rows)
+	}
+	if none := verdicts(nil); len(none) != len(goals()) || slices.Contains(none, "yes") {
+		t.Errorf("nothing was measured, got %v", none)
+	}
+	for _, tt := range []struct {
+		g    goal
+		v    float64
+		want bool
+	}{
+		{goal{bound: 2}, 2, true}, {goal{bound: 2}, 2.1, false},
+		{goal{bound: .9, atLeast: true}, .9, true}, {goal{bound: .9, atLeast: true}, .8, false},
+	} {
+		if got := tt.g.met(tt.v); got != tt.want {
+			t.Errorf("%v of %+v: got %v", tt.v, tt.g, got)
+		}
+	}
+	c := append(everything(0), report.Cell{Scenario: dies, Gateway: failover, Outcomes: map[string]int{"cut": 2, "broken": 3, "claimed end": 1}})
+	if n, ok := claimed(c, failover); n != 3 || !ok {
+		t.Errorf("got %v wrong answers that do not say so, want 3", n)
+	}
+}
+
+func TestLastLine(t *testing.T) {
+	if got, want := lastLine(everything(2)), "bench: added_p50_ms 0.00 floor_ratio 1.00 cpu_us 2.00 cpu_event_us 2.00 mem500_mb 0.00"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestGoCells(t *testing.T) {
+	got := goCells(`goos: linux
+pkg: spillway/host/sse
+BenchmarkReader-2   	    5472	       192.3 ns/op	 717.73 MB/s	       4 B/op	       0 allocs/op
+BenchmarkReader-2   	    5472	       190 ns/op	 717.73 MB/s	       4 B/op	       0 allocs/op
+BenchmarkCall/answer=whole/plugin=none-16         	       2	    915668 ns/op
+--- BENCH: BenchmarkCall
+PASS
+`)
+	want := report.Cells{
+		{Scenario: goBench, Gateway: "BenchmarkReader", Round: 1, Values: map[string]float64{"ns/op": 192.3, "MB/s": 717.73, "B/op": 4, "allocs/op": 0}},
+		{Scenario: goBench, Gateway: "BenchmarkReader", Round: 2, Values: map[string]float64{"ns/op": 190, "MB/s": 717.73, "B/op": 4, "allocs/op": 0}},
+		{Scenario: goBench, Gateway: "BenchmarkCall/answer=whole/plugin=none", Round: 1, Values: map[string]float64{"ns/op": 915668}},
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+	packages, err := benchmarked(filepath.Join("..", ".."))
+	if err != nil || len(packages) < 4 {
+		t.Errorf("got %v, %v", packages, err)
+	}
+	if _, err := benchmarked(t.TempDir()); err == nil {
+		t.Error("an empty folder has benchmarks")
 	}
 }
