@@ -75,6 +75,28 @@ func BenchmarkHealthyStart(b *testing.B) {
 	}
 }
 
+// BenchmarkOpenCircuit is what a request costs whose first vendor is known to be
+// out: to the step past it, and with a thousand other targets that have a story.
+func BenchmarkOpenCircuit(b *testing.B) {
+	for _, circuits := range []int{0, 1000} {
+		b.Run(fmt.Sprintf("circuits=%d", circuits), func(b *testing.B) {
+			w := newWorld()
+			for i := range circuits {
+				w.b.circuit(w.now, routeTarget(sdk.Route{Provider: "c", Model: fmt.Sprint("m", i)}))
+			}
+			var turn Turn
+			w.start(&turn, 0)
+			w.b.Failed(w.now, &turn, *named(sdk.CodeQuota, sdk.ScopeRoute, 0), 0)
+			b.ReportAllocs()
+			for b.Loop() {
+				if s := w.start(&turn, 0); s.Route == worldRoutes[0] || s.Stopped() {
+					b.Fatalf("got %+v, want the next route", s)
+				}
+			}
+		})
+	}
+}
+
 // TestCallersFaultLeavesNoTrace: one bad request, also as a probe, leaves the
 // stored state byte for byte as it was.
 func TestCallersFaultLeavesNoTrace(t *testing.T) {

@@ -349,15 +349,35 @@ func FuzzRefine(f *testing.F) {
 	})
 }
 
+// messages are what the classifier reads when it is measured, each with what it
+// may allocate, twice what it does: the race detector has pools forget what they
+// hold. Only failures are read, so this is there to notice a rule that makes
+// garbage for each word.
+var messages = []struct {
+	name, message string
+	allocs        float64
+}{
+	{"typical", "Rate limit reached for model in organization org-x on tokens: Limit 6000, Used 5034. Please try again in 4.77s.", 30},
+	{"unknown", "The request could not be handled for a reason that nobody wrote down; ask the operators of the service for more.", 20},
+	{"longest", strings.Repeat("the model said something else ", sdk.MaxMessage/30), 20},
+}
+
+func TestRefineAllocates(t *testing.T) {
+	c := newClassifier(t)
+	for _, m := range messages {
+		f := failed(sdk.CodeServer, m.message)
+		if n := testing.AllocsPerRun(100, func() { c.Refine("vendor", f) }); n > m.allocs {
+			t.Errorf("%s: %v allocations, at most %v", m.name, n, m.allocs)
+		}
+	}
+}
+
 func BenchmarkRefine(b *testing.B) {
 	c := newClassifier(b)
-	for _, bm := range []struct{ name, message string }{
-		{"typical", "Rate limit reached for model in organization org-x on tokens: Limit 6000, Used 5034. Please try again in 4.77s."},
-		{"unknown", "The request could not be handled for a reason that nobody wrote down; ask the operators of the service for more."},
-		{"longest", strings.Repeat("the model said something else ", sdk.MaxMessage/30)},
-	} {
-		b.Run(bm.name, func(b *testing.B) {
-			f := failed(sdk.CodeServer, bm.message)
+	for _, m := range messages {
+		b.Run(m.name, func(b *testing.B) {
+			f := failed(sdk.CodeServer, m.message)
+			b.ReportAllocs()
 			for b.Loop() {
 				c.Refine("vendor", f)
 			}
