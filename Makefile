@@ -6,7 +6,7 @@ GO ?= go
 # serves this one, too.
 export GOFLAGS := -trimpath $(GOFLAGS)
 
-.PHONY: build demo test check fuzz bench scorecard soak clients-all tools clean
+.PHONY: build demo test check fuzz bench scorecard chaos soak clients-all tools clean
 
 ## build: bin/spillway, and bin/plugins/failover beside it
 build:
@@ -42,8 +42,18 @@ scorecard:
 	$(GO) test -c -o bin/tools/faults.test ./tests/faults
 	@cd tests/faults && ../../bin/tools/faults.test -test.run '^TestFailoverBench$$' -scorecard
 
-## soak: five minutes of edits, bad saves and replaced plugins under load, 200 killed plugins, 500 killed runs of tools, and 500 killed agents
-soak:
+## chaos: 150 000 calls while vendors, plugin, store, profile and network fail; ends with what was lost
+chaos: bin/tools/chaos.test
+	@cd tests/chaos && ../../bin/tools/chaos.test -test.run '^TestChaos$$' -test.timeout 0 \
+		-chaos.calls 150000 -chaos.streamed 0.1 -chaos.for 9m30s -chaos.kills 150 -chaos.swaps 30 -chaos.saves 30
+
+.PHONY: bin/tools/chaos.test
+bin/tools/chaos.test:
+	$(GO) test -c -o bin/tools/chaos.test ./tests/chaos
+
+## soak: half an hour at half load, watched for growth; five minutes of edits, bad saves and replaced plugins under load, 200 killed plugins, 500 killed runs of tools, and 500 killed agents
+soak: bin/tools/chaos.test
+	cd tests/chaos && ../../bin/tools/chaos.test -test.run '^TestSoak$$' -test.timeout 0 -chaos.soak 30m -chaos.rate 150 -chaos.streamed 0.1
 	$(GO) test ./tests -count 1 -run '^TestServeReload$$' -v -timeout 15m -reload.for 5m
 	$(GO) test ./tests -count 1 -run '^TestPluginKilledUnderLoad$$' -v -timeout 15m -kills 200
 	$(GO) test ./tests -count 1 -run '^TestAgentKilled$$' -v -timeout 15m -agent.kills 500

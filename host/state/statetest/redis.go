@@ -98,6 +98,9 @@ func (r *Redis) Kill() {
 	r.cmd = nil
 }
 
+// Signal sends the server's process a signal, as one that stops it for a while.
+func (r *Redis) Signal(sig os.Signal) error { return r.cmd.Process.Signal(sig) }
+
 // Do runs a command on the server, such as CONFIG SET.
 func (r *Redis) Do(args ...any) {
 	r.tb.Helper()

@@ -22,6 +22,7 @@ var programs = map[string]string{
 	"broken":           "spillway/tests/plugins/broken",
 	"dials":            "spillway/tests/plugins/dials",
 	"plugins/failover": "spillway/plugin/failover",
+	"plugins/rogue":    "spillway/tests/plugins/rogue",
 	"plugins/shout":    "spillway/tests/plugins/shout",
 }
 
@@ -65,11 +66,15 @@ func Spillway(tb testing.TB) string {
 	return filepath.Join(binaries(tb), "spillway")
 }
 
-// Plugins is a folder with the plugins of this repository: failover and shout.
+// Plugins is a folder with the plugins of this repository: failover, rogue and
+// shout.
 func Plugins(tb testing.TB) string {
 	tb.Helper()
 	return filepath.Join(binaries(tb), "plugins")
 }
+
+// Race reports whether the programs have the race detector, which slows them down.
+func Race() bool { return raceEnabled }
 
 // Built is the environment by which a test binary that this one runs finds the
 // programs instead of building them again.

@@ -1,0 +1,211 @@
+package chaos
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"spillway/host/state/record"
+)
+
+// troubles are the times in which the adversary made something impossible.
+type troubles struct {
+	mu  sync.Mutex
+	all []trouble
+}
+
+type trouble struct {
+	what       kind
+	begin, end time.Time // end is zero while it lasts
+}
+
+// during notes a trouble while f runs, and what it leaves behind for a while.
+func (t *troubles) during(what kind, f func()) {
+	t.mu.Lock()
+	t.all = append(t.all, trouble{what: what, begin: time.Now()})
+	i := len(t.all) - 1
+	t.mu.Unlock()
+	f()
+	t.mu.Lock()
+	t.all[i].end = time.Now()
+	t.mu.Unlock()
+}
+
+// overlap reports whether there was such a trouble in that time, or up to after
+// before it.
+func (t *troubles) overlap(begin, end time.Time, after time.Duration, what ...kind) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i := len(t.all) - 1; i >= 0; i-- {
+		tr := t.all[i]
+		for _, w := range what {
+			if tr.what == w && tr.begin.Before(end) && (tr.end.IsZero() || tr.end.Add(after).After(begin)) {
+				return true
+			}
+		}
+		if tr.begin.Before(begin.Add(-time.Minute)) {
+			break
+		}
+	}
+	return false
+}
+
+const (
+	// releaseTime is how long a vendor may be busy with a call that is over.
+	releaseTime = 5 * time.Second
+	// recordTime is how long a record may take to be there.
+	recordTime = 5 * time.Second
+	// recordEvery is how many calls there are for each whose record is read.
+	recordEvery = 50
+)
+
+// inspector judges calls that are over.
+func (r *run) inspector() {
+	for c := range r.inspect {
+		if !until(releaseTime, c.settled) {
+			r.report(hung, "a vendor still works for a call that is over: %s", c)
+			continue
+		}
+		v, why := c.judge()
+		switch {
+		case v == fine && c.wants == itsFault:
+			r.bad.Add(1)
+		case v == fine && c.wants == toLeave:
+			r.left.Add(1)
+		case v == fine && !c.answer.Whole() && c.answer.Cut():
+			r.cut.Add(1)
+		case v == fine:
+			r.whole.Add(1)
+		}
+		switch {
+		case v == refusal:
+			r.refusal(c, why)
+		case v != fine && r.excused(c, v):
+			r.refusedFor("the network was gone, " + string(v))
+		case v != fine:
+			r.report(v, "%s: %s%s", why, c, r.story(c))
+		case c.n%recordEvery == 0 && c.answer.ID != "":
+			r.recorded(c)
+		}
+	}
+}
+
+// excused reports whether the adversary made impossible what a call lacks: a network
+// that is gone takes connections along, at both of their ends.
+func (r *run) excused(c *call, v verdict) bool {
+	switch v {
+	case lost, doubled:
+		return r.trouble.overlap(c.answer.Begin, c.answer.End, r.pace.idle, networkCut, suspended)
+	case fine, refusal, hung, truncated, corrupt, charged:
+	}
+	return false
+}
+
+// record waits for a call's record.
+func (r *run) record(c *call) (record.Request, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), recordTime)
+	defer cancel()
+	var rec record.Request
+	err := fmt.Errorf("it does not come to an end")
+	until(recordTime, func() bool {
+		got, e := r.server.client.Request(ctx, c.answer.ID)
+		if e != nil {
+			err = e
+			return false
+		}
+		rec = got
+		return rec.Outcome != ""
+	})
+	if rec.Outcome != "" {
+		return rec, nil
+	}
+	return rec, err
+}
+
+// refusal holds a clean error against its record. One vendor is always sound, so it
+// is right only where nobody could move the call: its plugin was away, and the
+// vendor's own error came through; or the network was gone.
+func (r *run) refusal(c *call, why string) {
+	rec, err := r.record(c)
+	switch {
+	case r.trouble.overlap(c.answer.Begin, c.answer.End, r.pace.idle, networkCut):
+		r.refusedFor("the network was gone")
+		return
+	case err != nil && r.stateless(c):
+		r.refusedFor("the store was gone, so nobody knows why")
+		return
+	case err != nil:
+		r.report(corrupt, "no record of a refusal (%s): %v: %s", why, err, c)
+		return
+	}
+	if rec.Failure == nil || !rec.Failure.Code.Known() {
+		r.report(corrupt, "a refusal without a known code: %+v: %s", rec.Failure, c)
+	}
+	bypassed := len(rec.Attempts) == 1 && rec.Attempts[0].Action == ""
+	if bypassed && r.trouble.overlap(c.answer.Begin, c.answer.End, 3*time.Second, pluginKilled, pluginStopped, binarySwapped, edited, rogueListens, suspended) {
+		r.refusedFor("the plugin was away")
+		return
+	}
+	r.report(lost, "refused (%s) though %s is sound: %s%s", why, haven, c, tell(rec))
+}
+
+// story is what the host tells of a call, for a person.
+func (r *run) story(c *call) string {
+	if c.answer.ID == "" {
+		return ""
+	}
+	rec, err := r.record(c)
+	if err != nil {
+		return "; no record: " + err.Error()
+	}
+	return tell(rec)
+}
+
+func tell(rec record.Request) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "; record %s (%s):", rec.Outcome, rec.Reason)
+	if rec.Failure != nil {
+		fmt.Fprintf(&b, " told %s %q", rec.Failure.Code, rec.Failure.Message)
+	}
+	for _, a := range rec.Attempts {
+		fmt.Fprintf(&b, " [%s %s %s %s %s %q > %s %s, left %s]", a.Kind, a.Route, a.Outcome, a.Code, a.Phase, a.Message, a.Action, a.Why, time.Duration(a.Left))
+	}
+	for _, s := range rec.Skipped {
+		fmt.Fprintf(&b, " skipped %+v", s)
+	}
+	return b.String()
+}
+
+// stateless reports whether the store was in trouble while or after a call was made,
+// in which records may be lost.
+func (r *run) stateless(c *call) bool {
+	return r.trouble.overlap(c.answer.Begin, time.Now(), recordTime, storeFails)
+}
+
+// recorded holds a call against its record.
+func (r *run) recorded(c *call) {
+	rec, err := r.record(c)
+	if err != nil {
+		if !r.stateless(c) {
+			r.report(corrupt, "no record: %v: %s", err, c)
+		}
+		return
+	}
+	want := []record.Outcome{record.OK, record.OKAfterRetry, record.OKAfterFailover, record.OKAfterFallback}
+	switch {
+	case c.wants == toLeave:
+		want = append(want, record.Cancelled)
+	case c.wants == itsFault:
+		want = []record.Outcome{record.FailedClean}
+	case c.answer.Cut():
+		want = []record.Outcome{record.FailedMidstream}
+	}
+	for _, w := range want {
+		if rec.Outcome == w && rec.ID == c.answer.ID {
+			return
+		}
+	}
+	r.report(corrupt, "the record says otherwise: %s%s", c, tell(rec))
+}
