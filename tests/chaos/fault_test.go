@@ -85,7 +85,7 @@ var faults = map[string]fault{
 		z.Close()
 		x.send(b.String()[:b.Len()/2])
 	}},
-	"long line": {breaks: true, play: func(x *exchange) {
+	"long line": {slow: true, breaks: true, play: func(x *exchange) {
 		x.begin()
 		x.send("data: " + strings.Repeat("x", 4<<20))
 		x.flush()

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"spillway/host/state/record"
+	"spillway/sdk"
 )
 
 // troubles are the times in which the adversary made something impossible.
@@ -82,6 +83,8 @@ func (r *run) inspector() {
 		switch {
 		case v == refusal:
 			r.refusal(c, why)
+		case v == doubled && r.overtaken(c):
+			r.whole.Add(1)
 		case v != fine && r.excused(c, v):
 			r.refusedFor("the network was gone, " + string(v))
 		case v != fine:
@@ -101,6 +104,15 @@ func (r *run) excused(c *call, v verdict) bool {
 	case fine, refusal, hung, truncated, corrupt, charged:
 	}
 	return false
+}
+
+// overtaken reports whether the vendor that served was asked last after all: a
+// request that is given up for another may reach its vendor later than that one.
+func (r *run) overtaken(c *call) bool {
+	rec, err := r.record(c)
+	n := len(rec.Attempts)
+	vendor, _ := c.vendorOf(c.text)
+	return err == nil && vendor != "" && n > 0 && rec.Attempts[n-1].Outcome == record.AttemptOK && rec.Attempts[n-1].Route.Provider == vendor
 }
 
 // record waits for a call's record.
@@ -143,12 +155,18 @@ func (r *run) refusal(c *call, why string) {
 	if rec.Failure == nil || !rec.Failure.Code.Known() {
 		r.report(corrupt, "a refusal without a known code: %+v: %s", rec.Failure, c)
 	}
-	bypassed := len(rec.Attempts) == 1 && rec.Attempts[0].Action == ""
-	if bypassed && r.trouble.overlap(c.answer.Begin, c.answer.End, 3*time.Second, pluginKilled, pluginStopped, binarySwapped, edited, rogueListens, suspended) {
+	if away(rec) && r.trouble.overlap(c.answer.Begin, c.answer.End, time.Second, pluginKilled, pluginStopped, suspended) {
 		r.refusedFor("the plugin was away")
 		return
 	}
 	r.report(lost, "refused (%s) though %s is sound: %s%s", why, haven, c, tell(rec))
+}
+
+// away reports whether a request ended as one does whose plugin is away: with its
+// first failure.
+func away(rec record.Request) bool {
+	n := len(rec.Attempts)
+	return n > 0 && rec.Failure.Code == rec.Attempts[0].Code && rec.Failure.Code != sdk.CodeAborted
 }
 
 // story is what the host tells of a call, for a person.
