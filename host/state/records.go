@@ -15,7 +15,8 @@ import (
 const (
 	// MaxRecord bounds one record as JSON, in bytes. Twelve attempts that each
 	// carry the longest message need half of it.
-	MaxRecord = 64 << 10
+	MaxRecord   = 64 << 10
+	usualRecord = 1 << 10
 	// MaxList bounds what one List returns.
 	MaxList = 1000
 
@@ -49,7 +50,7 @@ type Records struct {
 // same id. It does not block and keeps nothing of r. When too much is queued
 // the oldest records are dropped; so is a record above MaxRecord.
 func (r *Records) Put(rec record.Request) {
-	data, err := json.Marshal(rec)
+	data, err := record.Append(make([]byte, 0, usualRecord), &rec)
 	if err == nil && len(data) > MaxRecord {
 		err = fmt.Errorf("record has %d bytes, at most %d are allowed", len(data), MaxRecord)
 	}

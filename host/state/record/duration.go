@@ -13,9 +13,11 @@ import (
 type Duration time.Duration
 
 // MarshalJSON writes milliseconds.
-func (d Duration) MarshalJSON() ([]byte, error) {
+func (d Duration) MarshalJSON() ([]byte, error) { return d.append(nil), nil }
+
+func (d Duration) append(dst []byte) []byte {
 	us := time.Duration(d).Round(time.Microsecond).Microseconds()
-	return strconv.AppendFloat(nil, float64(us)/1000, 'f', -1, 64), nil
+	return strconv.AppendFloat(dst, float64(us)/1000, 'f', -1, 64)
 }
 
 // UnmarshalJSON reads milliseconds.
