@@ -201,3 +201,52 @@ func BenchmarkReader(b *testing.B) {
 		}
 	}
 }
+
+// TestReady: a frame that is said to be there is there, and one that is not whole is
+// never said to be.
+func TestReady(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		pieces []string // one read each
+		want   []bool   // after each frame
+	}{
+		{"alone", []string{"data: a\n\n", "data: b\n\n"}, []bool{false, false}},
+		{"together", []string{"data: a\n\ndata: b\n\ndata: c\n\n"}, []bool{true, true, false}},
+		{"CRLF", []string{"data: a\r\n\r\ndata: b\r\n\r\n"}, []bool{true, false}},
+		{"half of the next", []string{"data: a\n\ndata: b\n", "\ndata: c\n\n"}, []bool{false, true, false}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var readers []io.Reader
+			for _, p := range tt.pieces {
+				readers = append(readers, strings.NewReader(p))
+			}
+			r := sse.NewReader(io.MultiReader(readers...), 0)
+			if r.Ready() {
+				t.Error("ready before anything was read")
+			}
+			var got []bool
+			for range tt.want {
+				if _, err := r.Next(); err != nil {
+					t.Fatal(err)
+				}
+				got = append(got, r.Ready())
+			}
+			if d := cmp.Diff(tt.want, got); d != "" {
+				t.Errorf("(-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
+// TestReaderAllocates: frames cost no allocation, however many there are.
+func TestReaderAllocates(t *testing.T) {
+	in := bytes.Repeat([]byte("event: content_block_delta\ndata: {\"type\":\"content_block_delta\"}\n\n"), 1000)
+	n := testing.AllocsPerRun(10, func() {
+		r := sse.NewReader(bytes.NewReader(in), 0)
+		for _, err := r.Next(); err == nil; _, err = r.Next() {
+		}
+	})
+	if n > 4 { // the reader, its source, its buffer
+		t.Errorf("got %v allocations for 1 000 frames", n)
+	}
+}

@@ -2,4 +2,5 @@
 
 package rig
 
-const raceEnabled = true
+// Race reports whether the programs are built with the race detector.
+const Race = true

@@ -165,6 +165,21 @@ func (s *Server) Stop() {
 	})
 }
 
+// Memory is what the server takes at the moment, in bytes; only Linux tells.
+func (s *Server) Memory() int64 {
+	s.t.Helper()
+	b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(s.cmd.Process.Pid), "statm"))
+	fields := strings.Fields(string(b))
+	if err != nil || len(fields) < 2 {
+		s.t.Fatalf("memory of serve: %q, %v", b, err)
+	}
+	pages, err := strconv.ParseInt(fields[1], 10, 64)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return pages * int64(os.Getpagesize())
+}
+
 // MaxMemory stops the server and returns the most memory, in bytes, that it took.
 func (s *Server) MaxMemory() int64 {
 	s.t.Helper()
