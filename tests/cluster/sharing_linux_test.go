@@ -23,8 +23,9 @@ func testShared(t *testing.T, nodes int) {
 	}
 	const callers = 6 // at each node
 	c := newCluster(t, nodes, "503", settings{cooldown: 4 * time.Second, firstContent: 15 * time.Second})
+	c.redis.Do("CONFIG", "RESETSTAT")
 	c.served(c.nodes[0], "fallback")
-	t.Logf("%d nodes: a trip was known to all after %v", nodes, c.hear(c.nodes...))
+	t.Logf("%d nodes: a trip was known to all after %v, by %d scripts of the server", nodes, c.hear(c.nodes...), c.redis.Scripts())
 	for _, n := range c.nodes[1:] {
 		c.served(n, "fallback")
 	}

@@ -130,84 +130,168 @@ func (f *fleet) probe(route string) {
 
 // usage is what the server has done.
 type usage struct {
-	scripts, pings float64 // commands of ours, not those within scripts
-	in, out        float64 // bytes
+	scripts, pings float64
+	bytes          float64 // both ways
 	cpu            float64 // microseconds of the thread that serves
+}
+
+func (u usage) by(n float64) usage {
+	return usage{u.scripts / n, u.pings / n, u.bytes / n, u.cpu / n}
 }
 
 // measure is what the server does for something.
 func (f *fleet) measure(do func()) usage {
 	f.t.Helper()
-	before, told := f.info()
+	f.server.Do("CONFIG", "RESETSTAT")
+	_, cpu, length := f.info()
 	do()
-	after, _ := f.info()
+	bytes, after, _ := f.info()
 	return usage{
-		scripts: after.scripts - before.scripts, pings: after.pings - before.pings,
-		in: after.in - before.in, out: after.out - before.out - told, cpu: after.cpu - before.cpu,
+		scripts: float64(f.server.Scripts()), pings: float64(f.server.Calls("ping")),
+		bytes: bytes - length, cpu: after - cpu,
 	}
 }
 
 // info reads what the server counts, and how long its answer was.
-func (f *fleet) info() (u usage, length float64) {
+func (f *fleet) info() (bytes, cpu, length float64) {
 	f.t.Helper()
-	text, err := f.server.Client.InfoMap(f.t.Context(), "stats", "commandstats", "cpu").Result()
+	text, err := f.server.Client.Info(f.t.Context(), "stats", "cpu").Result()
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	number := func(section, key string) float64 {
-		v, err := strconv.ParseFloat(text[section][key], 64)
+	number := func(key string) float64 {
+		_, v, _ := strings.Cut(text, "\n"+key+":")
+		v, _, _ = strings.Cut(v, "\r")
+		n, err := strconv.ParseFloat(v, 64)
 		if err != nil {
 			f.t.Fatalf("INFO: %s: %v", key, err)
 		}
-		return v
+		return n
 	}
-	calls := func(command string) float64 {
-		_, rest, _ := strings.Cut(text["Commandstats"]["cmdstat_"+command], "calls=")
-		n, _, _ := strings.Cut(rest, ",")
-		v, _ := strconv.ParseFloat(n, 64) // none yet
-		return v
-	}
-	u = usage{
-		scripts: calls("evalsha") + calls("eval"), pings: calls("ping"),
-		in: number("Stats", "total_net_input_bytes"), out: number("Stats", "total_net_output_bytes"),
-		cpu: 1e6 * (number("CPU", "used_cpu_user_main_thread") + number("CPU", "used_cpu_sys_main_thread")),
-	}
-	for _, section := range text {
-		for key, value := range section {
-			length += float64(len(key) + len(value) + 3)
-		}
-	}
-	return u, length
+	bytes = number("total_net_input_bytes") + number("total_net_output_bytes")
+	cpu = 1e6 * (number("used_cpu_user_main_thread") + number("used_cpu_sys_main_thread"))
+	return bytes, cpu, float64(len(text))
 }
 
+// cost is what nodes cost their server.
+type cost struct {
+	idle   usage // a node and second
+	trip   usage // a node that hears of one
+	probe  usage // a node, where the cooldown of a route ends
+	storm  usage // a message, where all nodes find a trip at once
+	script usage // a script that reads
+}
+
+func (f *fleet) cost() (c cost) {
+	f.t.Helper()
+	const (
+		route = "primary/large"
+		rest  = 6 * time.Second
+		trips = 10
+		reads = 40 // of each node
+	)
+	nodes := float64(len(f.nodes))
+	all := func(do func(*state.Namespace) error) {
+		var wg sync.WaitGroup
+		for _, n := range f.nodes {
+			wg.Go(func() {
+				if err := do(n); err != nil {
+					f.t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+	}
+	f.trip(f.nodes[0], route)            // scripts are known from here on,
+	all(func(n *state.Namespace) error { // and every node has connections
+		_, err := n.Get(f.t.Context(), "circuit/"+route)
+		return err
+	})
+	c.idle = f.measure(func() {
+		timer := time.NewTimer(rest)
+		defer timer.Stop()
+		<-timer.C
+	}).by(nodes * rest.Seconds())
+	c.trip = f.measure(func() {
+		for range trips {
+			f.trip(f.nodes[0], route)
+		}
+	}).by(trips * nodes)
+	c.probe = f.measure(func() { f.probe(route) }).by(nodes)
+	c.storm = f.measure(func() {
+		all(func(n *state.Namespace) error {
+			_, err := n.Put(f.t.Context(), "circuit/"+route, []byte(circuit), time.Hour)
+			return err
+		})
+		f.trip(f.nodes[0], route)
+	}).by(nodes * nodes)
+	c.script = f.measure(func() {
+		all(func(n *state.Namespace) error {
+			for range reads {
+				if _, err := n.Get(f.t.Context(), "circuit/"+route); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}).by(reads * nodes)
+	return c
+}
+
+// TestThousandNodes counts what nodes cost the server, at two sizes, holds each
+// node to its budget, and says what a thousand cost: that is a thousand times as
+// much if a node costs the same at both sizes, which is checked.
 func TestThousandNodes(t *testing.T) {
 	sizes := []int{50, 200}
 	if *simulated > 0 {
 		sizes = []int{*simulated}
 	}
+	var costs []cost
 	for _, nodes := range sizes {
-		var f *fleet
-		f = newFleet(t, nodes)
-		f.trip(f.nodes[0], "primary/large") // scripts are known from here on
-		idle := f.measure(func() {
-			timer := time.NewTimer(6 * time.Second)
-			defer timer.Stop()
-			<-timer.C
-		})
-		trip := f.measure(func() { f.trip(f.nodes[0], "primary/large") })
-		probe := f.measure(func() { f.probe("primary/large") })
-		storm := f.measure(func() {
-			var wg sync.WaitGroup
-			for _, n := range f.nodes {
-				wg.Go(func() { n.Put(t.Context(), "circuit/primary/large", []byte(circuit), time.Hour) })
+		t.Run(fmt.Sprint(nodes), func(t *testing.T) {
+			c := newFleet(t, nodes).cost()
+			costs = append(costs, c)
+			for _, b := range []struct {
+				what        string
+				got, budget float64
+			}{
+				{"commands a second at rest", c.idle.pings + c.idle.scripts, 0.6},
+				{"bytes a second at rest", c.idle.bytes, 20},
+				{"scripts of a trip", c.trip.scripts * float64(nodes), 1},
+				{"bytes of a trip", c.trip.bytes, 350},
+				{"scripts of a probe, but for four", c.probe.scripts - 4/float64(nodes), 1},
+				{"bytes of a probe", c.probe.bytes, 1300},
+				{"bytes of a message in a storm", c.storm.bytes, 350},
+			} {
+				t.Logf("%s: %.2f a node, at most %g", b.what, b.got, b.budget)
+				if b.got > b.budget {
+					t.Errorf("%s: %.2f a node, at most %g", b.what, b.got, b.budget)
+				}
 			}
-			wg.Wait()
-			rev, _ := f.nodes[0].Put(t.Context(), "circuit/primary/large", []byte(circuit), time.Hour)
-			f.until(rev, nodes)
 		})
-		t.Logf("%d nodes: idle 6s %+v", nodes, idle)
-		t.Logf("%d nodes: trip %+v", nodes, trip)
-		t.Logf("%d nodes: probe %+v", nodes, probe)
-		t.Logf("%d nodes: storm %+v", nodes, storm)
 	}
+	if t.Failed() || len(costs) == 0 {
+		return
+	}
+	few, many := costs[0], costs[len(costs)-1]
+	for _, linear := range []struct {
+		what      string
+		few, many float64
+	}{
+		{"bytes at rest", few.idle.bytes, many.idle.bytes},
+		{"bytes of a trip", few.trip.bytes, many.trip.bytes},
+		{"bytes of a probe", few.probe.bytes, many.probe.bytes},
+		{"bytes of a message in a storm", few.storm.bytes, many.storm.bytes},
+	} {
+		if linear.many > 1.2*linear.few {
+			t.Errorf("%s: %.0f a node among %d, %.0f among %d: more nodes make each dearer",
+				linear.what, linear.few, sizes[0], linear.many, sizes[len(sizes)-1])
+		}
+	}
+	t.Logf("the server does %.0f scripts or %.0f messages a second of its processor's time", 1e6/many.script.cpu, 1e6/many.storm.cpu)
+	t.Logf("1 000 nodes at rest: %.0f commands and %.0f KB a second, %.1f %% of the server's thread",
+		1000*(many.idle.pings+many.idle.scripts), many.idle.bytes, many.idle.cpu/10)
+	t.Logf("1 000 nodes hear of a trip: 1 script, 1 000 messages, %.0f KB, %.0f ms of the server's thread", many.trip.bytes, many.trip.cpu)
+	t.Logf("1 000 nodes ask for a probe: 1 004 scripts, %.0f KB, %.0f ms", many.probe.bytes, many.probe.cpu)
+	t.Logf("1 000 nodes find a trip at once: 1 000 scripts, 1 000 000 messages, %.0f MB, %.1f s", many.storm.bytes, many.storm.cpu)
 }

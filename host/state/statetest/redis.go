@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -108,6 +110,28 @@ func (r *Redis) Do(args ...any) {
 		r.tb.Fatalf("%v: %v", args, err)
 	}
 }
+
+// Calls is how often commands were run since CONFIG RESETSTAT, also within scripts.
+func (r *Redis) Calls(commands ...string) (n int) {
+	r.tb.Helper()
+	info, err := r.Client.InfoMap(context.Background(), "commandstats").Result()
+	if err != nil {
+		r.tb.Fatal(err)
+	}
+	for _, c := range commands {
+		_, text, _ := strings.Cut(info["Commandstats"]["cmdstat_"+c], "calls=")
+		text, _, _ = strings.Cut(text, ",")
+		calls, err := strconv.Atoi(text)
+		if err != nil && text != "" { // never run
+			r.tb.Fatal(err)
+		}
+		n += calls
+	}
+	return n
+}
+
+// Scripts is how many scripts were run since CONFIG RESETSTAT.
+func (r *Redis) Scripts() int { return r.Calls("eval", "evalsha") }
 
 // URL is the server's, for somebody with a password, which may be empty.
 func (r *Redis) URL(password string) string {
