@@ -41,10 +41,12 @@
 // could not be made, operations fail at once, and one connection a second is
 // tried.
 //
-// Scripts publish each revision on a channel. A watcher that is told of one asks
-// for all changes since the last that it knows, and does so after each
-// subscription, so a lost message is a late one. Where nothing can be heard it
-// asks every half second.
+// Scripts publish each change of an item on a channel, with the item, so a watcher
+// that hears asks for nothing. A message names the one before it. After a gap, after
+// each subscription, and when it has fallen behind, a watcher asks for all changes
+// since the last that it knows, so a lost message is a late one. Where nothing can
+// be heard it asks every half second. What nodes cost the server is counted, and
+// held to a budget, in tests/cluster.
 //
 // A server that has lost its data goes on with revisions above all before,
 // because they are at least the time in microseconds, and so are generations of
