@@ -6,7 +6,7 @@ GO ?= go
 # serves this one, too.
 export GOFLAGS := -trimpath $(GOFLAGS)
 
-.PHONY: build demo test check fuzz bench scorecard chaos soak clients-all tools clean
+.PHONY: build demo test check fuzz bench scorecard chaos soak dist clients-all tools clean
 
 ## build: bin/spillway, and bin/plugins/failover beside it
 build:
@@ -58,6 +58,11 @@ soak: bin/tools/chaos.test
 	$(GO) test ./tests -count 1 -run '^TestPluginKilledUnderLoad$$' -v -timeout 15m -kills 200
 	$(GO) test ./tests -count 1 -run '^TestAgentKilled$$' -v -timeout 15m -agent.kills 500
 	$(GO) test ./host/agent/ledger -count 1 -run '^TestKilled$$' -v -timeout 15m -kills 500
+
+## dist: bin/dist, an archive of static programs for each of six platforms, and their checksums
+dist:
+	$(GO) build -C .ci/tools -o ../../bin/tools/dist ./dist
+	@bin/tools/dist
 
 ## clients-all: the agents that are too heavy for test; prints where their log is
 clients-all:

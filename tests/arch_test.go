@@ -79,12 +79,11 @@ var edges = map[string]map[string]string{
 	"host/dialect/dialecttest": {"host/sse": "it reads a client's stream"},
 	"host/dialect/grammar":     {"host/sse": "it reads what a client is sent"},
 	"host/doctor": {
-		"host":            "it checks the profile",
-		"host/control":    "whether a host runs",
-		"host/profile":    "where the profile's files are",
-		"host/provider":   "why a vendor lists no models",
-		"host/state":      "whether the store opens",
-		"host/supervisor": "whether two files are the same plugin",
+		"host":          "it checks the profile",
+		"host/control":  "whether a host runs",
+		"host/profile":  "where the profile's files are",
+		"host/provider": "why a vendor lists no models",
+		"host/state":    "whether the store opens",
 	},
 	"host/drill": {
 		"host":              "it runs the profile",
