@@ -51,13 +51,14 @@ chaos: bin/tools/chaos.test
 bin/tools/chaos.test:
 	$(GO) test -c -o bin/tools/chaos.test ./tests/chaos
 
-## soak: half an hour at half load, watched for growth; five minutes of edits, bad saves and replaced plugins under load, 200 killed plugins, 500 killed runs of tools, and 500 killed agents
+## soak: half an hour at half load, watched for growth; five minutes of edits, bad saves and replaced plugins under load, 200 killed plugins, 500 killed runs of tools, 500 killed agents, and 10 000 idle streams
 soak: bin/tools/chaos.test
 	cd tests/chaos && ../../bin/tools/chaos.test -test.run '^TestSoak$$' -test.timeout 0 -chaos.soak 30m -chaos.rate 150 -chaos.streamed 0.1
 	$(GO) test ./tests -count 1 -run '^TestServeReload$$' -v -timeout 15m -reload.for 5m
 	$(GO) test ./tests -count 1 -run '^TestPluginKilledUnderLoad$$' -v -timeout 15m -kills 200
 	$(GO) test ./tests -count 1 -run '^TestAgentKilled$$' -v -timeout 15m -agent.kills 500
 	$(GO) test ./host/agent/ledger -count 1 -run '^TestKilled$$' -v -timeout 15m -kills 500
+	$(GO) test ./tests -count 1 -run '^TestIdleStreams$$' -v -timeout 15m -idle.streams 10000
 
 ## dist: bin/dist, an archive of static programs for each of six platforms, and their checksums
 dist:

@@ -88,6 +88,7 @@ func (a *app) serve(ctx context.Context, listen string, drain time.Duration) err
 	if err != nil {
 		return err
 	}
+	tellOpenFiles(log)
 	rt, err := a.runtime(ctx, true)
 	if err != nil {
 		return err

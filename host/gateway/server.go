@@ -19,6 +19,11 @@
 // client may cost the others is bounded (see limits). Each call leaves a line in
 // the log and its part in the metrics.
 //
+// A relayed stream is written once for each piece that its vendor's answer came in,
+// and while it waits it holds no buffer of its own (see line); package provider says
+// what else a call costs. Of goroutines the server has one for each connection, and
+// one that watches whether the client of a request is still there.
+//
 // The server listens on loopback unless it is given a token. It checks Host and
 // Origin, since a browser page can reach loopback too.
 package gateway

@@ -17,6 +17,22 @@
 // they came (but for the model's name) and the answer's frames can be relayed
 // as they are: every frame is scanned, none is decoded.
 //
+// # What an event and a call cost
+//
+// An event of a relayed answer costs no allocation, no timer, no goroutine and no
+// look at the clock unless it had to be waited for. Its bytes are copied where they
+// change hands: from the connection into its buffer, from there into the reader's,
+// into what the gateway gathers for one write, and into the server's buffers. The one
+// scan of each frame, for what it means, is what is left to save.
+//
+// A call allocates its attempt, its context, its request and headers, what was read
+// of the answer before visible content (one piece a frame), and a buffer of 4 KB if
+// it is a stream, which holds what has come and is not taken yet: all that a fast
+// vendor can make us keep of one stream, but for a frame that is larger (see package
+// sse). An answer that is not streamed is one piece of memory. The goroutines are
+// package http's: two for each of a vendor's connections. The one timer is moved
+// only when it would fire too late.
+//
 // # Histories
 //
 // A client's history is its own, and it is of the vendor that the client chose.

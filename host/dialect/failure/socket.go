@@ -43,6 +43,8 @@ func socketDecision(err error, phase sdk.Phase) decision {
 	switch {
 	case errors.Is(err, context.Canceled):
 		return decision{verdict: verdict{code: sdk.CodeAborted}, rule: "canceled"}
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE): // no vendor can help that
+		return decision{verdict: verdict{code: sdk.CodeLocalNetwork, scope: sdk.ScopeNone}, rule: "open-files"}
 	case isDNS(err):
 		return unreachable(sdk.CauseDNS)
 	case errors.Is(err, syscall.ECONNREFUSED):

@@ -34,6 +34,7 @@ func TestFromError(t *testing.T) {
 		{"refused", dial(os.NewSyscallError("connect", syscall.ECONNREFUSED)), "", sdk.CodeTransport, sdk.CauseRefused, sdk.ScopeVendor},
 		{"no route", dial(os.NewSyscallError("connect", syscall.EHOSTUNREACH)), "", sdk.CodeTransport, sdk.CauseNoRoute, sdk.ScopeVendor},
 		{"no network", dial(os.NewSyscallError("connect", syscall.ENETUNREACH)), "", sdk.CodeTransport, sdk.CauseNoRoute, sdk.ScopeVendor},
+		{"no file left", dial(os.NewSyscallError("socket", syscall.EMFILE)), "", sdk.CodeLocalNetwork, "", sdk.ScopeNone},
 		{"dns", dial(&net.DNSError{Err: "no such host", Name: "x", IsNotFound: true}), "", sdk.CodeTransport, sdk.CauseDNS, sdk.ScopeVendor},
 		{"dns timeout", dial(&net.DNSError{Err: "i/o timeout", Name: "x", IsTimeout: true}), "", sdk.CodeTransport, sdk.CauseDNS, sdk.ScopeVendor},
 		{"connect timeout", dial(os.ErrDeadlineExceeded), "", sdk.CodeTimeout, "", sdk.ScopeVendor},

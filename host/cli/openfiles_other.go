@@ -1,0 +1,7 @@
+//go:build !unix
+
+package cli
+
+import "log/slog"
+
+func tellOpenFiles(*slog.Logger) {}
