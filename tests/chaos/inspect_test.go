@@ -65,33 +65,44 @@ const (
 // inspector judges calls that are over.
 func (r *run) inspector() {
 	for c := range r.inspect {
-		if !until(releaseTime, c.settled) {
-			r.report(hung, "a vendor still works for a call that is over: %s", c)
-			continue
-		}
-		v, why := c.judge()
-		switch {
-		case v == fine && c.wants == itsFault:
-			r.bad.Add(1)
-		case v == fine && c.wants == toLeave:
-			r.left.Add(1)
-		case v == fine && !c.answer.Whole() && c.answer.Cut():
-			r.cut.Add(1)
-		case v == fine:
-			r.whole.Add(1)
-		}
-		switch {
-		case v == refusal:
-			r.refusal(c, why)
-		case v == doubled && r.overtaken(c):
-			r.whole.Add(1)
-		case v != fine && r.excused(c, v):
-			r.refusedFor("the network was gone, " + string(v))
-		case v != fine:
-			r.report(v, "%s: %s%s", why, c, r.story(c))
-		case c.n%recordEvery == 0 && c.answer.ID != "":
+		r.judge(c)
+		r.judging.Done()
+	}
+}
+
+func (r *run) judge(c *call) {
+	if !until(releaseTime, c.settled) {
+		r.report(hung, "a vendor still works for a call that is over: %s", c)
+		return
+	}
+	switch v, why := c.judge(); {
+	case v == refusal:
+		r.refusal(c, why)
+	case v == doubled && r.overtaken(c):
+		r.whole.Add(1)
+	case v != fine && r.excused(c, v):
+		r.refusedFor("the network was gone, " + string(v))
+	case v != fine:
+		r.report(v, "%s: %s%s", why, c, r.story(c))
+	default:
+		r.tally(c)
+		if c.n%recordEvery == 0 && c.answer.ID != "" {
 			r.recorded(c)
 		}
+	}
+}
+
+// tally counts a call to which nothing is to be said.
+func (r *run) tally(c *call) {
+	switch {
+	case c.wants == itsFault:
+		r.bad.Add(1)
+	case c.wants == toLeave:
+		r.left.Add(1)
+	case c.answer.Cut():
+		r.cut.Add(1)
+	default:
+		r.whole.Add(1)
 	}
 }
 

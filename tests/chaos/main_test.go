@@ -49,7 +49,7 @@ func TestChaos(t *testing.T) {
 		return // it is TestSoak's turn
 	}
 	machine.Need(t, "redis-server", "redis-server")
-	if !rig.Isolate(t) {
+	if !isolated(t) {
 		return
 	}
 	s := wanted(t)

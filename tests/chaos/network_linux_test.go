@@ -2,10 +2,16 @@ package chaos
 
 import (
 	"fmt"
+	"net"
+	"os"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"spillway/tests/internal/rig"
 )
 
 // Each vendor has an address of its own on the loopback of the run's network, none
@@ -13,61 +19,88 @@ import (
 // taken away is a network that is cut: who dials it has no route, and what was sent
 // to it is lost without a word.
 
-// address gives the network an address, or takes it away.
-func address(t *testing.T, n int, ip string, up bool) {
+// isolated runs this test binary once more, in a network of its own. It returns true
+// in there, and false outside once the other has ended.
+func isolated(t *testing.T) bool {
 	t.Helper()
-	if err := setAddress(n, ip, up); err != nil {
-		t.Fatal(err)
+	// The list of files that a test reads is for the go command and has one writer.
+	args := slices.DeleteFunc(slices.Clone(os.Args[1:]), func(arg string) bool {
+		return strings.HasPrefix(arg, "-test.testlogfile")
+	})
+	if !rig.Isolate(t, 0, os.Stdout, args...) {
+		return false
 	}
+	if err := interfaceUp("lo", true); err != nil {
+		t.Fatalf("loopback: %v", err)
+	}
+	return true
 }
 
-func setAddress(n int, ip string, up bool) error {
+// interfaceUp switches an interface on or off. One that is another's second name
+// loses its address.
+func interfaceUp(name string, up bool) error {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return err
 	}
 	defer unix.Close(fd)
-	alias := func() *unix.Ifreq {
-		q, _ := unix.NewIfreq(fmt.Sprintf("lo:%d", n+1)) // which is short enough
-		return q
-	}
-	if !up {
-		return unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, alias())
-	}
-	var a [4]byte
-	if _, err := fmt.Sscanf(ip, "%d.%d.%d.%d", &a[0], &a[1], &a[2], &a[3]); err != nil {
+	q, err := unix.NewIfreq(name)
+	if err != nil {
 		return err
 	}
-	q := alias()
-	if err := q.SetInet4Addr(a[:]); err != nil {
-		return err
+	if up {
+		q.SetUint16(unix.IFF_UP)
 	}
-	if err := unix.IoctlIfreq(fd, unix.SIOCSIFADDR, q); err != nil {
-		return fmt.Errorf("address %s: %w", ip, err)
-	}
-	q = alias()
-	if err := q.SetInet4Addr([]byte{255, 255, 255, 255}); err != nil {
-		return err
-	}
-	return unix.IoctlIfreq(fd, unix.SIOCSIFNETMASK, q)
+	return unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, q)
 }
 
-// cutNetwork takes the address of one vendor away, or those of all.
+// address gives the network an address under the nth second name of its interface.
+func address(n int, ip string) error {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	for _, set := range []struct {
+		request uint
+		ip      string
+	}{{unix.SIOCSIFADDR, ip}, {unix.SIOCSIFNETMASK, "255.255.255.255"}} {
+		q, err := unix.NewIfreq(secondName(n))
+		if err != nil {
+			return err
+		}
+		if err := q.SetInet4Addr(net.ParseIP(set.ip).To4()); err != nil {
+			return err
+		}
+		if err := unix.IoctlIfreq(fd, set.request, q); err != nil {
+			return fmt.Errorf("address %s: %w", set.ip, err)
+		}
+	}
+	return nil
+}
+
+func secondName(n int) string { return fmt.Sprintf("lo:%d", n+1) }
+
+// vendorIP is the address of the nth vendor.
+func vendorIP(n int) string { return fmt.Sprintf("10.77.0.%d", n+1) }
+
+// cutNetwork takes the address of one vendor away, or those of all, for a while.
 func (r *run) cutNetwork(e event) {
-	set := func(up bool) {
+	each := func(set func(n int) error) {
 		for i, v := range r.vendors {
-			if e.Choice < len(failing) && v.name != failing[e.Choice] {
+			one := e.Choice < len(failing)
+			if one && v.name != failing[e.Choice] {
 				continue
 			}
-			if e.Choice < len(failing) {
-				v.failed.Store(time.Now().UnixNano()) // all of them at once are nobody's fault
+			if one { // all of them at once are nobody's fault
+				v.failed.Store(time.Now().UnixNano())
 			}
-			if err := setAddress(i, fmt.Sprintf("10.77.0.%d", i+1), up); err != nil {
+			if err := set(i); err != nil {
 				r.t.Errorf("network: %v", err)
 			}
 		}
 	}
-	set(false)
+	each(func(n int) error { return interfaceUp(secondName(n), false) })
 	e.hold()
-	set(true)
+	each(func(n int) error { return address(n, vendorIP(n)) })
 }

@@ -59,6 +59,7 @@ type run struct {
 	paced    atomic.Int64 // when the next call may begin, Unix ns
 	trouble  troubles
 	inspect  chan *call
+	judging  sync.WaitGroup // calls that are not judged yet
 	mu       sync.Mutex // guards what follows
 	found    []finding
 	verdicts map[verdict]int
@@ -114,10 +115,11 @@ func play(t *testing.T, o options) *run {
 		client: &http.Client{Transport: &http.Transport{MaxIdleConns: o.callers, MaxIdleConnsPerHost: o.callers, DisableCompression: true}},
 	}
 	for i, name := range append(slices.Clone(failing), haven) {
-		ip := fmt.Sprintf("10.77.0.%d", i+1)
-		address(t, i, ip, true)
+		if err := address(i, vendorIP(i)); err != nil {
+			t.Fatal(err)
+		}
 		v := &vendor{name: name, calls: r.book, pace: r.pace, seed: o.Seed}
-		startVendor(t, v, ip)
+		startVendor(t, v, vendorIP(i))
 		r.vendors = append(r.vendors, v)
 	}
 	var inspectors sync.WaitGroup
@@ -206,6 +208,7 @@ func (r *run) phase(p phase) {
 		r.spoilt()
 	}
 	r.recovers()
+	r.judging.Wait() // a record is asked of the process that wrote it
 	close(done)
 	watching.Wait()
 	for _, fault := range r.stop() {
@@ -234,6 +237,7 @@ func (r *run) caller(to int64, finished <-chan struct{}) {
 		if took := int64(c.answer.Took()); took > r.longest.Load() {
 			r.longest.Store(took)
 		}
+		r.judging.Add(1)
 		r.inspect <- c
 	}
 }
@@ -286,6 +290,7 @@ func (r *run) recovers() {
 		r.book.add(c)
 		c.make(r.client, r.url, r.pace.hang)
 		r.calls.Add(1)
+		r.judging.Add(1)
 		r.inspect <- c
 		v, err := r.server.client.Status(ctx)
 		if err != nil {

@@ -27,7 +27,7 @@ func TestSoak(t *testing.T) {
 	if *soak == 0 {
 		return // see "make soak"
 	}
-	if !rig.Isolate(t) {
+	if !isolated(t) {
 		return
 	}
 	s := wanted(t)
