@@ -3,6 +3,7 @@ package serve_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -142,4 +143,55 @@ func TestLeftRelayedAttemptEnds(t *testing.T) {
 		text, f := h.ask(t.Context(), primary)
 		checkAnswer(t, text, f, "read enough", "", "")
 	})
+}
+
+// TestLostAfterGivingUp: a process is lost right after it has given an attempt up.
+// Neither its successor nor, where there is none, the caller is told that the caller
+// has ended the call.
+func TestLostAfterGivingUp(t *testing.T) {
+	for _, tt := range []struct {
+		name       string
+		successors []sdk.Plugin
+		text       string
+		code       sdk.Code
+	}{
+		{"a successor", []sdk.Plugin{&hookPlugin{HookFunc: func(ctx context.Context, c *sdk.Call, _ sdk.Next) (sdk.Stream, error) {
+			if len(c.Past) != 1 || c.Past[0].Failure.Code != sdk.CodePlugin {
+				return nil, fmt.Errorf("past: %+v", c.Past)
+			}
+			return c.Reenter(ctx, to(c.Request, fallback))
+		}}}, "from b", ""},
+		{"nobody", nil, "", sdk.CodePlugin},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				givenUp := make(chan struct{})
+				h := newLosable(t, append([]sdk.Plugin{&hookPlugin{HookFunc: func(ctx context.Context, c *sdk.Call, next sdk.Next) (sdk.Stream, error) {
+					s, err := next(ctx, c.Request)
+					if err != nil {
+						return nil, err
+					}
+					none, cancel := context.WithCancel(ctx)
+					cancel()
+					sdk.AwaitVisible(none, s)
+					close(givenUp)
+					<-ctx.Done()
+					return nil, ctx.Err()
+				}}}, tt.successors...)...)
+				h.upstream = func(ctx context.Context, r sdk.Request, _ int) sdk.Stream {
+					if r.Route() == fallback {
+						return sdk.AnswerText(r.Model, "from b")
+					}
+					<-ctx.Done()
+					return sdk.Fail(sdk.NewFailure(sdk.CodeAborted, "caller", "the caller is gone"))
+				}
+				go func() {
+					<-givenUp
+					h.wire(0).cut()
+				}()
+				text, f := h.ask(t.Context(), primary)
+				checkAnswer(t, text, f, tt.text, tt.code, "")
+			})
+		})
+	}
 }

@@ -37,23 +37,17 @@ func (a *ask) planned(ctx context.Context, s *Session) (stream sdk.Stream, t *ho
 		}
 		return a.adopt(stream, w.request, true), nil, true
 	}
+	dropped := ctx.Err() == nil && run.Err() != nil
 	cancel()
 	stream.Close()
 	if w.turn != nil { // no other comes any more
 		<-w.told // soon: neither a caller nor a process that is gone is waited for
 		t = s.standing.heard(w)
 	}
-	if failure == nil {
-		failure = givenUp()
-	}
-	a.past = append(a.past, sdk.Attempted{
+	a.failed(ctx, s, t, runningAttempt, sdk.Attempted{
 		Route: w.request.Route(), Key: w.request.Dispatch.Key, Kind: w.request.Dispatch.Kind, Tag: w.request.Dispatch.Tag,
 		Started: w.started, Failure: failure, Planned: true,
-	})
-	a.unseen = 1
-	if t != nil {
-		a.ended(ctx, s, t, runningAttempt)
-	}
+	}, dropped)
 	return nil, t, false
 }
 

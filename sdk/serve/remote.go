@@ -313,6 +313,9 @@ func (a *ask) dispatch(ctx context.Context, s *Session, t *hostTurn, o *wirepb.A
 	return stream, r
 }
 
+// dropRule is that of attempts which the plugin itself gave up.
+const dropRule = "plugin.drop"
+
 // attempt makes an ordered attempt in the caller's goroutine. done is true when
 // its stream is the call's answer.
 func (a *ask) attempt(ctx context.Context, s *Session, t *hostTurn, o *wirepb.Attempt) (sdk.Stream, bool) {
@@ -340,29 +343,36 @@ func (a *ask) attempt(ctx context.Context, s *Session, t *hostTurn, o *wirepb.At
 	}
 	cancel()
 	stream.Close()
-	if failure == nil {
-		failure = givenUp()
-	}
-	a.past = append(a.past, sdk.Attempted{
+	a.failed(ctx, s, t, o.Attempt, sdk.Attempted{
 		Route: r.Route(), Key: r.Dispatch.Key, Kind: r.Dispatch.Kind, Tag: r.Dispatch.Tag,
 		Started: started, Failure: failure,
-	})
-	a.unseen++
-	a.ended(ctx, s, t, o.Attempt)
+	}, dropped)
 	return nil, false
 }
 
-func givenUp() *sdk.Failure {
-	return sdk.NewFailure(sdk.CodeAborted, "plugin.drop", "given up by the plugin")
-}
-
-// ended tells the plugin how attempt n of t, the last of the past, has ended.
-func (a *ask) ended(ctx context.Context, s *Session, t *hostTurn, n uint32) {
-	last := &a.past[len(a.past)-1]
-	ended := &wirepb.Ended{Attempt: n, Failure: failureToWire(last.Failure)}
+// failed adds an attempt that showed nothing to the past, and tells the plugin
+// whose turn it was made in, if any, as its number n. dropped says that the plugin
+// itself gave it up, perhaps when content had come.
+func (a *ask) failed(ctx context.Context, s *Session, t *hostTurn, n uint32, at sdk.Attempted, dropped bool) {
+	if at.Failure == nil {
+		at.Failure = sdk.NewFailure(sdk.CodeAborted, dropRule, "given up by the plugin")
+	}
+	told := at.Failure
+	if dropped && told.Code == sdk.CodeAborted {
+		// Whoever comes after must not take it for the caller's end.
+		given := *told
+		given.Code, given.Rule, given.Message = sdk.CodePlugin, dropRule, "given up by the plugin"
+		at.Failure, at.Planned = &given, false
+	}
+	a.past = append(a.past, at)
+	a.unseen++
+	if t == nil {
+		return
+	}
+	ended := &wirepb.Ended{Attempt: n, Failure: failureToWire(told)}
 	if s.link.send(ctx, &wirepb.ToPlugin{Call: t.id, Frame: &wirepb.ToPlugin_Ended{Ended: ended}}) == nil {
 		a.unseen--
-		last.Planned = false
+		a.past[len(a.past)-1].Planned = false
 	}
 }
 
@@ -395,8 +405,10 @@ func (a *ask) without(ctx context.Context) (sdk.Stream, error) {
 		return sdk.Fail(a.remote.down()), nil
 	}
 	a.remote.bypassed.Add(1)
-	if len(a.past) > 0 {
-		return sdk.Fail(a.past[0].Failure), nil
+	for _, p := range a.past {
+		if p.Failure.Rule != dropRule {
+			return sdk.Fail(p.Failure), nil
+		}
 	}
 	if a.spent {
 		return sdk.Fail(a.remote.down()), nil

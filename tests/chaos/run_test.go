@@ -60,7 +60,7 @@ type run struct {
 	trouble  troubles
 	inspect  chan *call
 	judging  sync.WaitGroup // calls that are not judged yet
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex     // guards what follows
 	found    []finding
 	verdicts map[verdict]int
 	seen     map[string]bool
