@@ -147,6 +147,9 @@ func (r *run) record(c *call) (record.Request, error) {
 	return rec, err
 }
 
+// pluginAway is why a call is refused that no plugin could move.
+const pluginAway = "the plugin was away"
+
 // refusal holds a clean error against its record. One vendor is always sound, so it
 // is right only where nobody could move the call: its plugin was away, and the
 // vendor's own error came through; or the network was gone.
@@ -167,7 +170,7 @@ func (r *run) refusal(c *call, why string) {
 		r.report(corrupt, "a refusal without a known code: %+v: %s", rec.Failure, c)
 	}
 	if away(rec) && r.trouble.overlap(c.answer.Begin, c.answer.End, time.Second, pluginKilled, pluginStopped, suspended) {
-		r.refusedFor("the plugin was away")
+		r.refusedFor(pluginAway)
 		return
 	}
 	r.report(lost, "refused (%s) though %s is sound: %s%s", why, haven, c, tell(rec))

@@ -207,14 +207,29 @@ func (r *run) phase(p phase) {
 	if p.spoiled {
 		r.spoilt()
 	}
+	took := stopwatch()
 	r.recovers()
+	recovered := took()
 	r.judging.Wait() // a record is asked of the process that wrote it
+	judged := took()
 	close(done)
 	watching.Wait()
 	for _, fault := range r.stop() {
 		r.report(corrupt, "%s", fault)
 	}
+	stopped := took()
 	r.leftovers(p)
+	fmt.Printf("chaos: phase on %s is over: recovered in %s, judged in %s, stopped in %s, inspected in %s\n", p.store, recovered, judged, stopped, took())
+}
+
+// stopwatch returns what says how long it is since it was asked last.
+func stopwatch() func() time.Duration {
+	last := time.Now()
+	return func() time.Duration {
+		d := time.Since(last).Round(time.Millisecond)
+		last = time.Now()
+		return d
+	}
 }
 
 // caller makes calls, one after the other, until all of a phase are made and the
@@ -284,7 +299,10 @@ func (r *run) recovers() {
 	ctx, cancel := context.WithTimeout(context.Background(), r.pace.hang)
 	defer cancel()
 	var against []string
-	for ctx.Err() == nil {
+	for turn := 0; ctx.Err() == nil; turn++ {
+		if turn == 100 {
+			fmt.Printf("chaos: still out: %s\n", strings.Join(against, ", "))
+		}
 		c := mix{seed: r.Seed}.call(r.next.Add(1))
 		c.wants, c.head = anAnswer, failing[int(c.n)%len(failing)]+"/m"
 		r.book.add(c)
@@ -333,8 +351,8 @@ func (r *run) progress(ended <-chan struct{}) {
 
 // sums checks what only all calls together show, and prints what was found.
 func (r *run) sums() {
-	if n, all := r.refused.Load(), r.calls.Load(); n*50 > all {
-		r.report(lost, "%d of %d calls were refused, though for a reason each: more than one in fifty", n, all)
+	if n, all := r.reasons[pluginAway], r.calls.Load(); int64(n)*50 > all {
+		r.report(lost, "of %d calls %d met no plugin: more than one in fifty", all, n)
 	}
 	fmt.Printf("chaos: %s, %.0f calls a second: whole %d, cut by their vendor %d, refused for a reason %d, wrong by themselves %d, left %d; longest %s; log in %s\n",
 		time.Since(r.began).Round(time.Second), float64(r.calls.Load())/time.Since(r.began).Seconds(), r.whole.Load(), r.cut.Load(), r.refused.Load(), r.bad.Load(), r.left.Load(),
