@@ -146,22 +146,21 @@ func TestLeftRelayedAttemptEnds(t *testing.T) {
 }
 
 // TestLostAfterGivingUp: a process is lost right after it has given an attempt up.
-// Neither its successor nor, where there is none, the caller is told that the caller
-// has ended the call.
+// Its successor is not told that the caller has ended the call, and where there is
+// none the call goes on without a plugin.
 func TestLostAfterGivingUp(t *testing.T) {
 	for _, tt := range []struct {
 		name       string
 		successors []sdk.Plugin
 		text       string
-		code       sdk.Code
 	}{
 		{"a successor", []sdk.Plugin{&hookPlugin{HookFunc: func(ctx context.Context, c *sdk.Call, _ sdk.Next) (sdk.Stream, error) {
 			if len(c.Past) != 1 || c.Past[0].Failure.Code != sdk.CodePlugin {
 				return nil, fmt.Errorf("past: %+v", c.Past)
 			}
 			return c.Reenter(ctx, to(c.Request, fallback))
-		}}}, "from b", ""},
-		{"nobody", nil, "", sdk.CodePlugin},
+		}}}, "from b"},
+		{"nobody", nil, "bypassed"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -178,9 +177,12 @@ func TestLostAfterGivingUp(t *testing.T) {
 					<-ctx.Done()
 					return nil, ctx.Err()
 				}}}, tt.successors...)...)
-				h.upstream = func(ctx context.Context, r sdk.Request, _ int) sdk.Stream {
+				h.upstream = func(ctx context.Context, r sdk.Request, n int) sdk.Stream {
 					if r.Route() == fallback {
 						return sdk.AnswerText(r.Model, "from b")
+					}
+					if n > 1 {
+						return sdk.AnswerText(r.Model, "bypassed")
 					}
 					<-ctx.Done()
 					return sdk.Fail(sdk.NewFailure(sdk.CodeAborted, "caller", "the caller is gone"))
@@ -190,7 +192,7 @@ func TestLostAfterGivingUp(t *testing.T) {
 					h.wire(0).cut()
 				}()
 				text, f := h.ask(t.Context(), primary)
-				checkAnswer(t, text, f, tt.text, tt.code, "")
+				checkAnswer(t, text, f, tt.text, "", "")
 			})
 		})
 	}

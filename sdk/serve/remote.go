@@ -406,9 +406,12 @@ func (a *ask) without(ctx context.Context) (sdk.Stream, error) {
 	}
 	a.remote.bypassed.Add(1)
 	for _, p := range a.past {
-		if p.Failure.Rule != dropRule {
+		if p.Failure.Rule != dropRule || p.Failure.Acted {
 			return sdk.Fail(p.Failure), nil
 		}
+	}
+	if a.spent && len(a.past) > 0 { // given up before anybody had failed
+		return a.call.Reenter(ctx, a.call.Request)
 	}
 	if a.spent {
 		return sdk.Fail(a.remote.down()), nil
