@@ -53,6 +53,8 @@ const (
 	// maxGathered bounds what is gathered for one write: a little more than one
 	// read of a vendor's answer.
 	maxGathered = 8 << 10
+	// usualGathered is what a new buffer has room for: a dozen tokens.
+	usualGathered = 2 << 10
 )
 
 // newLine holds the headers back.

@@ -90,7 +90,7 @@ func New(o Options) *Server {
 	s := &Server{
 		runtime: o.Runtime, token: o.Token, hosts: o.Hosts, page: o.Page, log: o.Log, limits: defaultLimits(),
 		metrics: newMetrics(o.Runtime), counts: counts{until: map[string]time.Time{}}, mux: http.NewServeMux(),
-		buffers: sync.Pool{New: func() any { return new([]byte) }},
+		buffers: sync.Pool{New: func() any { b := make([]byte, 0, usualGathered); return &b }},
 	}
 	for _, base := range []string{"/v1", ""} { // clients differ in whether the base URL has it
 		s.mux.HandleFunc("POST "+base+"/messages", s.answers(dialect.Anthropic()))
