@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -24,7 +25,7 @@ const (
 	// another way counts it up, and the two leave each other alone.
 	layout = "v1"
 	latest = "latest" // the key of the latest revision
-	told   = "told"   // and of the latest that was published
+	told   = "told"   // and of the latest that is for watchers
 
 	poolSize = 4
 	// connectLimit bounds a connection that is being made, with TLS. Operations
@@ -44,6 +45,9 @@ var luaList string
 //go:embed lua/since.lua
 var luaSince string
 
+//go:embed lua/tell.lua
+var luaTell string
+
 //go:embed lua/update.lua
 var luaUpdate string
 
@@ -57,7 +61,10 @@ type remote struct {
 	signal  signal
 	heard   heard
 
-	scripts struct{ get, list, since, update *redis.Script }
+	untold  atomic.Uint64 // the latest revision that is still to be told
+	telling chan struct{} // holds one while there is one
+
+	scripts struct{ get, list, since, update, tell *redis.Script }
 
 	end context.CancelFunc
 	wg  sync.WaitGroup
@@ -72,12 +79,14 @@ func openRemote(at Redis, limit time.Duration) *remote {
 		at:      at,
 		client:  redis.NewClient(at.options(limit)),
 		channel: at.name("changes"),
+		telling: make(chan struct{}, 1),
 	}
 	r.scripts.get = redis.NewScript(luaCommon + luaGet)
 	r.scripts.list = redis.NewScript(luaCommon + luaList)
 	r.scripts.since = redis.NewScript(luaCommon + luaSince)
 	r.scripts.update = redis.NewScript(luaCommon + luaUpdate)
-	for _, part := range []string{"data", "names", "revisions", "ends", latest, told} {
+	r.scripts.tell = redis.NewScript(luaCommon + luaTell)
+	for _, part := range []string{"data", "names", "revisions", "ends", latest, told, "burst"} {
 		r.keys = append(r.keys, at.name(part))
 	}
 	life, end := context.WithCancel(context.Background())
@@ -86,6 +95,7 @@ func openRemote(at Redis, limit time.Duration) *remote {
 	// operations will tell.
 	r.wg.Go(func() { _ = r.client.Ping(life) })
 	r.wg.Go(func() { r.listen(life) })
+	r.wg.Go(func() { r.tell(life) })
 	return r
 }
 
@@ -152,6 +162,11 @@ func (r *remote) since(ctx context.Context, prefix string, after uint64) ([]sdk.
 	if items, latest, ok := r.heard.since(prefix, after, time.Now()); ok {
 		return items, latest, nil
 	}
+	return r.ask(ctx, prefix, after)
+}
+
+// ask asks the server for the changes of items under prefix.
+func (r *remote) ask(ctx context.Context, prefix string, after uint64) ([]sdk.Item, uint64, error) {
 	reply, err := r.scripts.since.Run(ctx, r.client, r.keys, prefix, after).Slice()
 	if err != nil {
 		return nil, 0, r.explain(err)
@@ -195,6 +210,10 @@ func (r *remote) update(ctx context.Context, key string, c change) (uint64, erro
 	}
 	switch reply := reply.(type) {
 	case int64:
+		if reply < 0 {
+			reply = -reply
+			r.tellSoon(uint64(reply))
+		}
 		if c.verb != extend {
 			r.signal.fire()
 		}

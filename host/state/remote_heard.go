@@ -17,8 +17,7 @@ import (
 const maxHeard = 256
 
 // heard are the latest changes that the server has told of, so that no watcher has
-// to ask for them. Each says which one was told before it, so a gap is seen; what
-// is in it or was before it has to be asked for.
+// to ask for them. Each says which one was told before it, so a gap is seen.
 type heard struct {
 	mu    sync.Mutex
 	on    bool       // changes are being heard
@@ -42,27 +41,45 @@ func (h *heard) end() {
 	h.on, h.items = false, nil
 }
 
-// add takes in a message. One that lua/update.lua does not make is none of ours.
-func (h *heard) add(message string, now time.Time) {
+// add takes in a message. One that our scripts do not make is none of ours. It
+// reports false if something was missed between two revisions, the second one's
+// included; nothing is known then until it is filled in, or begun anew.
+func (h *heard) add(message string, now time.Time) (after, until uint64, ok bool) {
 	it, before, ok := readChange(message, now)
 	if !ok {
-		return
+		return 0, 0, true
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
 	case it.Revision <= h.told: // from before the beginning
-		return
+		return 0, 0, true
 	case before != h.told:
-		h.from, h.items = it.Revision, nil
-	default:
-		if len(h.items) == maxHeard {
-			h.from = h.items[0].Revision
-			h.items = slices.Delete(h.items, 0, 1)
-		}
-		h.items = append(h.items, it)
+		h.on = false
+		return max(h.told, h.from), it.Revision, false
 	}
-	h.told = it.Revision
+	h.keep(it)
+	return 0, 0, true
+}
+
+// fill takes in what was missed until a revision.
+func (h *heard) fill(items []sdk.Item, until uint64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, it := range items {
+		h.keep(it)
+	}
+	h.on, h.told = true, max(h.told, until)
+}
+
+// keep adds the latest change. h.mu is held.
+func (h *heard) keep(it sdk.Item) {
+	if len(h.items) == maxHeard {
+		h.from = h.items[0].Revision
+		h.items = slices.Delete(h.items, 0, 1)
+	}
+	h.items = append(h.items, it)
+	h.told = max(h.told, it.Revision)
 }
 
 // since is what a backend's since returns, if it is known here. Of several changes
@@ -91,7 +108,7 @@ func (h *heard) since(prefix string, after uint64, now time.Time) (items []sdk.I
 	return items, max(after, h.told), true
 }
 
-// readChange reads what lua/update.lua publishes: the revision, the one that was
+// readChange reads what our scripts publish: the revision, the one that was
 // told before it, the milliseconds to live (0: for ever), the key and, unless it was
 // removed, the data, with a NUL between each two.
 func readChange(message string, now time.Time) (it sdk.Item, before uint64, ok bool) {

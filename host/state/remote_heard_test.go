@@ -3,6 +3,7 @@ package state
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -64,7 +65,9 @@ func TestHeard(t *testing.T) {
 			var h heard
 			h.begin(10, 8)
 			for _, m := range tt.heard {
-				h.add(m, now)
+				if _, until, ok := h.add(m, now); !ok {
+					h.begin(until, until)
+				}
 			}
 			for _, want := range tt.want {
 				got := known{after: want.after}
@@ -80,6 +83,35 @@ func TestHeard(t *testing.T) {
 				t.Error("something is known after the end")
 			}
 		})
+	}
+}
+
+// TestHeardIsFilled: what was missed can be had in one piece.
+func TestHeardIsFilled(t *testing.T) {
+	var h heard
+	h.begin(10, 8)
+	now := time.Now()
+	h.add(message(11, 8, 0, "a/1", "x"), now)
+	after, until, ok := h.add(message(14, 12, 0, "a/1", "z"), now)
+	if after != 11 || until != 14 || ok {
+		t.Fatalf("missed: got %d to %d, %t", after, until, ok)
+	}
+	if _, _, ok := h.since("a/", 11, now); ok {
+		t.Error("something is known in spite of the gap")
+	}
+	// The server knew more by then than the message that showed the gap.
+	h.fill([]sdk.Item{{Key: "a/2", Revision: 12}, {Key: "a/1", Revision: 15}}, 14)
+	if _, _, ok := h.add(message(15, 14, 0, "a/1", "z"), now); !ok {
+		t.Error("what was filled in counts as missed")
+	}
+	h.add(message(16, 15, 0, "a/3", ""), now)
+	items, latest, ok := h.since("a/", 10, now)
+	var got []string
+	for _, it := range items {
+		got = append(got, fmt.Sprint(it.Key, " ", it.Revision))
+	}
+	if d := cmp.Diff([]string{"a/2 12", "a/1 15", "a/3 16"}, got); d != "" || latest != 16 || !ok {
+		t.Errorf("until %d, %t (-want +got):\n%s", latest, ok, d)
 	}
 }
 
@@ -145,6 +177,52 @@ func TestWatchersDoNotAsk(t *testing.T) {
 	everybody("third")
 	if got := server.Scripts(); got != 4 {
 		t.Errorf("%d scripts were run, want 4", got)
+	}
+}
+
+// TestStorm: of many changes at once few are told, and all are heard of.
+func TestStorm(t *testing.T) {
+	const writers, each = 5, 40
+	server := statetest.NewRedis(t)
+	var all []<-chan sdk.Item
+	var spaces []*Namespace
+	for range writers {
+		_, n, _ := machine(t, server.URL(""), patience)
+		spaces = append(spaces, n)
+		all = append(all, watchAll(t, n))
+	}
+	mustPut(t, spaces[0], "warm", "up")
+	server.Do("CONFIG", "RESETSTAT")
+	began := time.Now()
+	var wg sync.WaitGroup
+	for w, n := range spaces {
+		wg.Go(func() {
+			for i := range each {
+				if _, err := n.Put(t.Context(), fmt.Sprint(w), []byte(fmt.Sprint(i)), 0); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	bursts := 1 + int(time.Since(began)/(50*time.Millisecond))
+	for _, changes := range all {
+		last := map[string]string{}
+		eventually(t, "the last change of each", func() bool {
+			for len(changes) > 0 {
+				it := <-changes
+				last[it.Key] = string(it.Data)
+			}
+			for w := range writers {
+				if last[fmt.Sprint(w)] != fmt.Sprint(each-1) {
+					return false
+				}
+			}
+			return true
+		})
+	}
+	if n, most := server.Calls("publish"), 8*bursts+writers; n > most {
+		t.Errorf("%d messages of %d changes, want at most %d", n, writers*each, most)
 	}
 }
 

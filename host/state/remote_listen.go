@@ -64,10 +64,23 @@ func (r *remote) hear(ctx context.Context) {
 			}
 			r.signal.fire()
 		case *redis.Message:
-			r.heard.add(message.Payload, time.Now())
+			if after, until, ok := r.heard.add(message.Payload, time.Now()); !ok {
+				r.fill(ctx, after, until)
+			}
 			r.signal.fire()
 		}
 	}
+}
+
+// fill asks, once for all watchers, for what was missed between two revisions. If
+// that fails they ask themselves.
+func (r *remote) fill(ctx context.Context, after, until uint64) {
+	items, _, err := r.ask(ctx, itemRoot, after)
+	if err != nil {
+		r.heard.begin(until, until)
+		return
+	}
+	r.heard.fill(items, until)
 }
 
 // begin asks for the revision after which every change will be heard.

@@ -1,12 +1,13 @@
--- What every script begins with. The state of a profile is six keys:
+-- What every script begins with. The state of a profile is seven keys:
 --   data       hash    key -> data, of live items
 --   names      zset    keys of live items, all with score 0: in order of bytes
 --   revisions  zset    key -> revision, tombstones included
 --   ends       zset    key -> end in milliseconds, of what has one
 --   latest     string  the latest revision
---   told       string  the latest revision that was published
+--   told       string  the latest revision that is for watchers
+--   burst      string  how many were published lately, for a moment
 -- Revisions are whole numbers below 2^53, which Lua and scores hold exactly.
-local data, names, revisions, ends, latest, told = unpack(KEYS)
+local data, names, revisions, ends, latest, told, burst = unpack(KEYS)
 
 local time = redis.call('TIME')
 local micros = time[1] * 1000000 + time[2]

@@ -1,7 +1,8 @@
 -- ARGV: key, verb, revision that the item must have ('': any), data,
 -- milliseconds to live (0: for ever), those of a tombstone, channel ('': nobody
 -- need hear of it).
--- Returns the item's revision, or the status CONFLICT or ABSENT.
+-- Returns the item's revision, negative if it is still to be told (see tell.lua), or
+-- the status CONFLICT or ABSENT.
 local key, verb, at, value, ttl, mourning, channel = unpack(ARGV)
 
 local revision = 0
@@ -67,6 +68,14 @@ if channel ~= '' then
     message[3], message[5] = mourning, nil
   end
   redis.call('SET', told, text)
+  -- When all machines find the same at once each would tell each. Of more than a
+  -- few changes in a moment only the first are told so; who misses the others asks.
+  local count = redis.call('INCR', burst)
+  if count == 1 then
+    redis.call('PEXPIRE', burst, 50)
+  elseif count > 8 then
+    return -revision
+  end
   redis.pcall('PUBLISH', channel, table.concat(message, '\0'))
 end
 return revision
