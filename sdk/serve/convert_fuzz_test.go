@@ -38,6 +38,7 @@ func FuzzConvert(f *testing.F) {
 		again(t, b, catalogueFromWire, catalogueToWire)
 		again(t, b, manifestFromWire, manifestToWire)
 		again(t, b, dispatchFromWire, dispatchToWire)
+		again(t, b, planFromWire, planToWire)
 	})
 }
 

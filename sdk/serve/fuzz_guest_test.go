@@ -71,11 +71,12 @@ func pluginAgainst(t *testing.T, s *script) {
 type busyPlugin struct{ host sdk.Live[sdk.Host] }
 
 func (*busyPlugin) Manifest() sdk.Manifest {
-	return sdk.Manifest{Name: "busy", Version: "1", Judge: true, Operator: true}
+	return sdk.Manifest{Name: "busy", Version: "1", Judge: true, Operator: true, Plan: true}
 }
 
 func (p *busyPlugin) Configure(ctx context.Context, h sdk.Host, _ sdk.Config) error {
 	p.host.Store(&h)
+	h.Plan(sdk.Plan{TTL: time.Second, Rules: make([]sdk.Rule, sdk.MaxRules)})
 	return h.State().Watch(ctx, "", func(sdk.Item) {})
 }
 
@@ -90,6 +91,11 @@ func (*busyPlugin) Judge(_ context.Context, _ string, f sdk.Failure) sdk.Failure
 }
 
 func (p *busyPlugin) LLMStream(ctx context.Context, call *sdk.Call, next sdk.Next) (sdk.Stream, error) {
+	if call.Running != nil {
+		if f := sdk.AwaitVisible(ctx, call.Running.Stream); f == nil {
+			return call.Running.Stream, nil
+		}
+	}
 	s, err := next(ctx, call.Request)
 	if err != nil {
 		return nil, err
@@ -161,17 +167,21 @@ func (h *hostileHost) step(e *end) error {
 	id := []uint64{0, 1, 2, 3, 4, 5, math.MaxUint64}[s.pick(7)]
 	failing := &wirepb.Failure{Code: []string{"QUOTA", "", "none of ours"}[s.pick(3)], RetryAfter: math.MinInt64}
 	f := &wirepb.ToPlugin{Call: call}
-	switch s.pick(16) {
+	switch s.pick(18) {
 	case 0, 1:
-		models := []string{"await", "map", "prompt", "state", "pass", "panic"}
+		asks := []string{"await", "map", "prompt", "state", "pass", "panic"}
 		f.Call = h.last + uint64(s.pick(2))
 		h.mu.Lock()
 		h.last, h.opened[f.Call] = f.Call, true
 		h.mu.Unlock()
-		f.Frame = &wirepb.ToPlugin_Open{Open: &wirepb.Open{
+		open := &wirepb.Open{
 			Id: "call", Depth: math.MaxUint32, NextSpent: s.yes(), Past: []*wirepb.Attempted{{}},
-			View: &wirepb.View{Route: &wirepb.Route{Model: models[s.pick(len(models))]}},
-		}}
+			View: &wirepb.View{Route: &wirepb.Route{Model: asks[s.pick(len(asks))]}},
+		}
+		if s.yes() {
+			open.Running = &wirepb.Attempted{Started: math.MinInt64, Planned: true}
+		}
+		f.Frame = &wirepb.ToPlugin_Open{Open: open}
 	case 2:
 		f.Frame = &wirepb.ToPlugin_Ended{Ended: &wirepb.Ended{Attempt: uint32(id), Failure: failing}}
 	case 3:
@@ -212,6 +222,10 @@ func (h *hostileHost) step(e *end) error {
 			_ = h.server.Body(&grpc.GenericServerStream[wirepb.BodyPart, wirepb.BodyPart]{ServerStream: e})
 		}, &wirepb.BodyPart{Call: call, Attempt: uint32(s.pick(3))}, h.part)
 		return nil
+	case 16:
+		f.Frame = &wirepb.ToPlugin_Outcomes{Outcomes: &wirepb.Outcomes{Outcomes: []*wirepb.Outcome{{Seq: id}, {}, {Seq: id, Planned: true}}}}
+	case 17:
+		f.Frame = &wirepb.ToPlugin_Hello{Hello: &wirepb.Hello{Features: []string{"plan", "else"}[s.pick(2):]}}
 	case 15:
 		f.Frame = &wirepb.ToPlugin_Drain{Drain: &wirepb.Drain{}}
 	}

@@ -22,15 +22,16 @@ import (
 //
 // It runs in a bubble: whoever waits for ever is found at once.
 func FuzzHostSession(f *testing.F) {
-	f.Add([]byte{1, 0, 0, 1, 1, 0, 0})                     // one attempt at once
-	f.Add([]byte{1, 0, 0, 0, 1, 1, 0, 1, 0, 1, 1, 1, 1})   // a failed one, then another
-	f.Add([]byte{2, 0, 0, 2, 1, 1, 0, 2, 0})               // an attempt that hangs, dropped
-	f.Add([]byte{1, 3, 0, 1, 1, 2, 0, 1, 1, 0, 3, 1, 9})   // a relay with an attempt and events of its own
-	f.Add([]byte{1, 4, 0, 2, 1, 2})                        // the prompt is asked for
-	f.Add([]byte{3, 5, 0, 5, 0, 6, 0, 0, 1, 2, 6, 0, 5})   // state and watches
-	f.Add([]byte{3, 2, 0, 1, 0, 0, 1, 0, 0, 0, 1, 1})      // finish without a reason, frames out of turn
-	f.Add([]byte{1, 0, 0, 1, 1, 1, 1, 1, 0, 2, 7, 8, 9})   // a changed prompt
-	f.Add([]byte{3, 7, 0, 8, 0, 9, 0, 10, 0, 11, 0, 1, 1}) // reports, and answers nobody asked for
+	f.Add([]byte{1, 0, 0, 1, 1, 0, 0})                                                                    // one attempt at once
+	f.Add([]byte{1, 0, 0, 0, 1, 1, 0, 1, 0, 1, 1, 1, 1})                                                  // a failed one, then another
+	f.Add([]byte{2, 0, 0, 2, 1, 1, 0, 2, 0})                                                              // an attempt that hangs, dropped
+	f.Add([]byte{1, 3, 0, 1, 1, 2, 0, 1, 1, 0, 3, 1, 9})                                                  // a relay with an attempt and events of its own
+	f.Add([]byte{1, 4, 0, 2, 1, 2})                                                                       // the prompt is asked for
+	f.Add([]byte{3, 5, 0, 5, 0, 6, 0, 0, 1, 2, 6, 0, 5})                                                  // state and watches
+	f.Add([]byte{3, 2, 0, 1, 0, 0, 1, 0, 0, 0, 1, 1})                                                     // finish without a reason, frames out of turn
+	f.Add([]byte{1, 0, 0, 1, 1, 1, 1, 1, 0, 2, 7, 8, 9})                                                  // a changed prompt
+	f.Add([]byte{0, 1, 0, 2, 0, 1, 1, 13, 0, 0, 2, 1, 1, 0, 1, 0, 0, 2, 0, 0, 0, 0, 0, 1, 1, 1, 0, 0, 1}) // a plan
+	f.Add([]byte{3, 7, 0, 8, 0, 9, 0, 10, 0, 11, 0, 1, 1})                                                // reports, and answers nobody asked for
 	f.Fuzz(func(t *testing.T, b []byte) {
 		synctest.Test(t, func(t *testing.T) { hostAgainst(t, newScript(b)) })
 	})
@@ -41,7 +42,7 @@ const patience = time.Minute
 
 func hostAgainst(t *testing.T, s *script) {
 	p := &hostilePlugin{script: s, mute: s.yes()}
-	m := sdk.Manifest{Name: "hostile", Judge: true, Operator: true, Hook: sdk.HookSpec{OnDown: []sdk.OnDown{sdk.OnDownBypass, sdk.OnDownFail, sdk.OnDownWait}[s.pick(3)]}}
+	m := sdk.Manifest{Name: "hostile", Judge: true, Operator: true, Plan: s.yes(), Hook: sdk.HookSpec{OnDown: []sdk.OnDown{sdk.OnDownBypass, sdk.OnDownFail, sdk.OnDownWait}[s.pick(3)]}}
 	var outbox serve.Outbox
 	session, err := serve.Open(t.Context(), dialled{p.serve}, m, serve.SessionOptions{
 		Entry: m.Name, Epoch: 1, State: plugintest.NewMemory(), Outbox: &outbox,
@@ -53,42 +54,11 @@ func hostAgainst(t *testing.T, s *script) {
 	defer session.Close()
 	remote := serve.NewRemote(m.Name, m.Hook, one{session}, &outbox)
 
-	begun := time.Now()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
 	v := &vendors{}
-	call := sdk.NewCall(v, "call", 0, sdk.Request{Provider: "v", Model: "answers"})
-	text, failure, faulted := "", (*sdk.Failure)(nil), false
-	stream, err := remote.LLMStream(ctx, call, v.Reenter)
-	if err != nil {
-		faulted = true
-	} else {
-		finished := false
-		for e, err := range stream.Events() {
-			switch {
-			case finished || faulted:
-				t.Errorf("after the end: %+v, %v", e, err)
-			case err != nil:
-				faulted = true
-			case e.Kind == sdk.KindTextDelta:
-				text += e.Text
-			case e.Kind == sdk.KindFinish:
-				finished, failure = true, e.Failure
-			}
-		}
-		if !finished && !faulted && ctx.Err() == nil {
-			t.Error("the stream ended without a finish")
-		}
-	}
-	if took := time.Since(begun); took > patience+time.Second {
-		t.Errorf("the call took %v", took)
-	}
-	if !p.relayed.Load() {
-		switch ok := failure == nil && !faulted; {
-		case ok && text != whole:
-			t.Errorf("%q is told as a success", text)
-		case text != "" && text != whole && text != part:
-			t.Errorf("got %q: answers were joined", text)
+	for range 1 + s.pick(3) { // a plan is for later calls
+		p.call(t, remote, v)
+		if s.yes() {
+			time.Sleep(time.Second) // a plan may end, outcomes are sent
 		}
 	}
 	ask, stop := context.WithTimeout(t.Context(), time.Second)
@@ -97,13 +67,55 @@ func hostAgainst(t *testing.T, s *script) {
 	_ = session.Operate(ask, sdk.Order{Verb: sdk.VerbClear})
 	_ = session.Ping(ask)
 
-	cancel()
 	session.Close()
 	synctest.Wait()
 	for _, u := range v.begun {
 		if u.ctx.Err() == nil && !u.ended.Load() {
 			t.Errorf("an attempt on %q goes on for nobody", u.route)
 		}
+	}
+}
+
+// models are what the vendors have: the name says what becomes of an attempt.
+var models = []string{"fails", "answers", "hangs", "breaks"}
+
+// call makes one call and checks how it ends.
+func (p *hostilePlugin) call(t *testing.T, remote *serve.Remote, v *vendors) {
+	begun := time.Now()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	call := sdk.NewCall(v, "call", 0, sdk.Request{Provider: "v", Model: models[p.script.pick(len(models))], Stream: true})
+	stream, err := remote.LLMStream(ctx, call, v.Reenter)
+	if err != nil {
+		return // a local fault
+	}
+	text, failure, faulted, finished := "", (*sdk.Failure)(nil), false, false
+	for e, err := range stream.Events() {
+		switch {
+		case finished || faulted:
+			t.Errorf("after the end: %+v, %v", e, err)
+		case err != nil:
+			faulted = true
+		case e.Kind == sdk.KindTextDelta:
+			text += e.Text
+		case e.Kind == sdk.KindFinish:
+			finished, failure = true, e.Failure
+		}
+	}
+	if !finished && !faulted && ctx.Err() == nil {
+		t.Error("the stream ended without a finish")
+	}
+	if took := time.Since(begun); took > patience+time.Second {
+		t.Errorf("the call took %v", took)
+	}
+	if p.relayed.Load() {
+		return // the plugin may answer what it likes
+	}
+	switch ok := failure == nil && !faulted; {
+	case ok && text != whole:
+		t.Errorf("%q is told as a success", text)
+	case text != "" && text != whole && text != part:
+		t.Errorf("got %q: answers were joined", text)
 	}
 }
 
@@ -120,8 +132,7 @@ func (o one) Acquire(context.Context, time.Duration) (*serve.Session, func(), er
 // What the vendors say, whole and broken off.
 const whole, part = "answer", "ans"
 
-// vendors are what is below the hook: the model's name says what becomes of an
-// attempt.
+// vendors are what is below the hook.
 type vendors struct {
 	mu    sync.Mutex
 	begun []*upstream
@@ -230,7 +241,6 @@ func (p *hostilePlugin) session(e *end) {
 }
 
 func (p *hostilePlugin) attempt() *wirepb.Attempt {
-	models := []string{"fails", "answers", "hangs", "breaks"}
 	s := p.script
 	a := &wirepb.Attempt{
 		Route:   &wirepb.Route{Provider: "v", Model: models[s.pick(len(models))]},
@@ -244,7 +254,7 @@ func (p *hostilePlugin) attempt() *wirepb.Attempt {
 
 func (p *hostilePlugin) frame(open uint64) *wirepb.ToHost {
 	s := p.script
-	kind, call := s.pick(14), []uint64{open, open, open, 0, open + 1, math.MaxUint64}[s.pick(6)]
+	kind, call := s.pick(15), []uint64{open, open, open, 0, open + 1, math.MaxUint64}[s.pick(6)]
 	id := []uint64{open + 1, 0, open + 2, math.MaxUint64}[s.pick(4)]
 	f := &wirepb.ToHost{Call: call}
 	switch kind {
@@ -273,9 +283,29 @@ func (p *hostilePlugin) frame(open uint64) *wirepb.ToHost {
 		f.Frame = &wirepb.ToHost_Judged{Judged: &wirepb.Judged{Id: id, Failure: p.failure()}}
 	case 12:
 		f.Frame = &wirepb.ToHost_Pong{Pong: &wirepb.Pong{Id: id}}
-	case 13: // a frame of a newer version: nothing that this one knows
+	case 13:
+		f.Frame = &wirepb.ToHost_Plan{Plan: p.plan()}
+	case 14: // a frame of a newer version: nothing that this one knows
 	}
 	return f
+}
+
+// plan is for the callers' requests, with limits and keys of any kind.
+func (p *hostilePlugin) plan() *wirepb.Plan {
+	s := p.script
+	anything := func() int64 { return []int64{0, 1, 1e9, math.MaxInt64, math.MinInt64}[s.pick(5)] }
+	plan := &wirepb.Plan{Ttl: anything()}
+	for range s.pick(70) { // more than a plan may have, too
+		plan.Rules = append(plan.Rules, &wirepb.Rule{
+			Class:     &wirepb.RequestClass{Route: &wirepb.Route{Provider: "v", Model: models[s.pick(len(models))]}, Stream: true},
+			MaxPrompt: anything(), Keys: []string{"k", ""}[:s.pick(3)], Own: s.yes(),
+			Content: &wirepb.ContentLimit{Base: anything(), PerPrompt: anything(), Pace: anything(), PerOutput: anything(), Assumed: anything(), Least: anything(), Most: anything()},
+		})
+	}
+	if len(plan.Rules) > 0 && s.yes() {
+		plan.Rules[0].Dispatch, plan.Rules[0].Content, plan.Rules[0].Class = &wirepb.Dispatch{Visible: uint32(s.pick(256)), Delay: anything()}, nil, nil
+	}
+	return plan
 }
 
 func (p *hostilePlugin) failure() *wirepb.Failure {
