@@ -2,7 +2,9 @@ package tests
 
 import (
 	"archive/tar"
+	"bufio"
 	"compress/gzip"
+	"context"
 	"crypto/sha256"
 	"debug/elf"
 	"errors"
@@ -13,7 +15,9 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"spillway/tests/internal/rig"
 )
@@ -74,6 +78,48 @@ func TestDist(t *testing.T) {
 	}
 	if demo := run("demo"); !strings.Contains(demo, "deepseek/deepseek-flash is asked instead") {
 		t.Errorf("demo:\n%s", demo)
+	}
+	hides(t, program, empty)
+}
+
+// hides starts serve of the unpacked release with a plugin in the profile that is
+// older than the one beside the program, and waits until it has said so.
+func hides(t *testing.T, program, home string) {
+	t.Helper()
+	beside := filepath.Join(filepath.Dir(program), "plugins", "extra")
+	copied := filepath.Join(rig.Profile(t, "- {id: p, name: provider-openai, config: {base_url: http://127.0.0.1:9/v1, models: [m], key: k}}\n"), "plugins", "extra")
+	if err := os.Mkdir(filepath.Dir(copied), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for i, f := range []string{copied, beside} {
+		if err := os.WriteFile(f, []byte{byte(i)}, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		at := time.Date(2026, 1, 1+i, 0, 0, 0, 0, time.UTC)
+		if err := os.Chtimes(f, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, "serve", "--listen", "127.0.0.1:0", "--profile", filepath.Dir(filepath.Dir(copied))+"/")
+	cmd.Dir, cmd.Env = home, []string{"HOME=" + home}
+	stderr, err := cmd.StderrPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := false
+	for lines := bufio.NewScanner(stderr); !told && lines.Scan(); {
+		told = strings.Contains(lines.Text(), "hides a newer one") && strings.Contains(lines.Text(), beside)
+	}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Error(err)
+	}
+	if err := cmd.Wait(); err != nil || !told {
+		t.Errorf("an older plugin in the profile: told %v; serve ended with %v", told, err)
 	}
 }
 

@@ -32,10 +32,7 @@ func pack(base, folder, goos string, files []entry, at time.Time) (archive strin
 }
 
 func writeTar(w io.Writer, folder string, files []entry, at time.Time) error {
-	gz, err := gzip.NewWriterLevel(w, gzip.BestCompression)
-	if err != nil {
-		return err
-	}
+	gz := gzip.NewWriter(w)
 	t := tar.NewWriter(gz)
 	for _, f := range files {
 		data, err := os.ReadFile(f.path)
