@@ -6,7 +6,7 @@ GO ?= go
 # serves this one, too.
 export GOFLAGS := -trimpath $(GOFLAGS)
 
-.PHONY: build demo test check fuzz bench scorecard chaos soak dist clients-all tools clean
+.PHONY: build demo test plan-off check fuzz bench scorecard chaos soak dist clients-all tools clean
 
 ## build: bin/spillway, and bin/plugins/failover beside it
 build:
@@ -21,7 +21,12 @@ demo: build
 test: check # which has vetted everything already
 	$(GO) test -race -vet=off -shuffle=on -timeout 20m $$($(GO) list ./... | grep -v /tests)
 	$(GO) test -race -vet=off -shuffle=on -timeout 20m -p 1 ./tests/...
+	SPILLWAY_PLAN=off $(GO) test -race -vet=off -shuffle=on -timeout 20m ./tests/faults
 	@.ci/fuzz 2s
+
+## plan-off: the black-box tests with a plugin that is asked about every call
+plan-off:
+	SPILLWAY_PLAN=off $(GO) test -race -vet=off -shuffle=on -timeout 20m -p 1 ./tests/...
 
 ## check: formatting, vet, staticcheck, go fix, go.mod
 check: tools

@@ -23,7 +23,7 @@ func (r *Runtime) Status(ctx context.Context) story.StatusView {
 	for _, p := range g.Plugins() {
 		v.Plugins = append(v.Plugins, story.PluginView{
 			Entry: p.Entry, Name: p.Name, Version: p.Version, SHA256: p.SHA256, PID: p.PID, Up: p.Up, Since: p.Since,
-			Restarts: p.Restarts, Bypassed: p.Bypassed, Down: p.Down, Output: p.Output,
+			Restarts: p.Restarts, Bypassed: p.Bypassed, Planned: p.Planned, Down: p.Down, Output: p.Output,
 		})
 	}
 	statuses, err := r.store.Statuses(ctx)

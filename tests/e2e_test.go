@@ -23,6 +23,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("PATH", filepath.Dir(spillway)+string(os.PathListSeparator)+e.Getenv("PATH"))
 			e.Setenv("HOME", e.WorkDir)
 			e.Setenv("SPILLWAY_HOME", filepath.Join(e.WorkDir, "home"))
+			e.Setenv("SPILLWAY_PLAN", os.Getenv("SPILLWAY_PLAN")) // make plan-off
 			// A program under the race detector sleeps for a second when it ends.
 			e.Setenv("GORACE", "atexit_sleep_ms=0")
 			e.Values[rigKey{}] = new(scriptRig)

@@ -16,8 +16,8 @@ import (
 type health struct {
 	runtime *host.Runtime
 
-	circuit, pluginUp, restarts, bypassed, storeUp *prometheus.Desc
-	recordsDropped, tracesSent, tracesDropped      *prometheus.Desc
+	circuit, pluginUp, restarts, bypassed, planned, storeUp *prometheus.Desc
+	recordsDropped, tracesSent, tracesDropped               *prometheus.Desc
 }
 
 func newHealth(rt *host.Runtime) *health {
@@ -27,6 +27,7 @@ func newHealth(rt *host.Runtime) *health {
 		pluginUp:       desc(telemetry.PluginUp),
 		restarts:       desc(telemetry.Restarts),
 		bypassed:       desc(telemetry.Bypassed),
+		planned:        desc(telemetry.Planned),
 		storeUp:        desc(telemetry.StoreUp),
 		recordsDropped: desc(telemetry.RecordsDropped),
 		tracesSent:     desc(telemetry.TracesSent),
@@ -41,7 +42,7 @@ func desc(m telemetry.Metric) *prometheus.Desc {
 // Describe implements prometheus.Collector.
 func (h *health) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		h.circuit, h.pluginUp, h.restarts, h.bypassed, h.storeUp, h.recordsDropped, h.tracesSent, h.tracesDropped,
+		h.circuit, h.pluginUp, h.restarts, h.bypassed, h.planned, h.storeUp, h.recordsDropped, h.tracesSent, h.tracesDropped,
 	} {
 		ch <- d
 	}
@@ -60,6 +61,7 @@ func (h *health) Collect(ch chan<- prometheus.Metric) {
 		gauge(h.pluginUp, truth(p.Up), p.Entry)
 		count(h.restarts, float64(p.Restarts), p.Entry)
 		count(h.bypassed, float64(p.Bypassed), p.Entry)
+		count(h.planned, float64(p.Planned), p.Entry)
 	}
 	count(h.recordsDropped, float64(h.runtime.Records().Dropped()))
 	if sent, dropped, ok := graph.Traces(); ok {

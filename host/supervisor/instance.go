@@ -106,7 +106,7 @@ func (in *instance) configure(ctx context.Context, m sdk.Manifest, o Options, ep
 	conn, err := in.connect()
 	if err == nil {
 		in.session, err = serve.Open(ctx, conn, m, serve.SessionOptions{
-			Entry: o.Entry, Epoch: epoch, State: o.State, Outbox: outbox, Log: out.log,
+			Entry: o.Entry, Epoch: epoch, State: o.State, Outbox: outbox, Log: out.log, AskAlways: o.AskAlways,
 			Record: o.Record, Report: o.Report, Probe: o.Probe,
 		})
 	}

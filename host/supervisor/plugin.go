@@ -31,10 +31,16 @@ type Options struct {
 	// StartTimeout bounds each step of a start: the handshake, the manifest, the
 	// configuration. Default 10 s.
 	StartTimeout time.Duration
+	// AskAlways keeps no plan of the plugin's: it is asked about every call. The
+	// variable SPILLWAY_PLAN=off in the host's environment does the same.
+	AskAlways bool
 	// Check, if set, sees the manifest before the plugin is configured; an
 	// error stops the start.
 	Check func(sdk.Manifest) error
 }
+
+// planVariable switches standing plans off, to compare and to find faults.
+const planVariable = "SPILLWAY_PLAN"
 
 // ErrDown is why Acquire fails: the plugin is stopped, or in a crash loop.
 var ErrDown = errors.New("plugin is down")
@@ -82,6 +88,7 @@ func Start(ctx context.Context, o Options) (*Plugin, error) {
 // start is Start up to the configured process.
 func start(ctx context.Context, o Options) (_ *Plugin, _ *instance, err error) {
 	log := o.Log.With("plugin", o.Entry)
+	o.AskAlways = o.AskAlways || os.Getenv(planVariable) == "off"
 	p := &Plugin{opts: o, log: log, out: &output{log: log}, changed: make(chan struct{})}
 	if p.copy, err = hold(o.Binary.Path); err != nil {
 		return nil, nil, execFault(err, o.Binary)
@@ -256,6 +263,7 @@ type Info struct {
 	Since    time.Time `json:"since,omitzero"`
 	Restarts int       `json:"restarts"`
 	Bypassed uint64    `json:"bypassed"` // calls that went on without it
+	Planned  uint64    `json:"planned"`  // calls that its standing plan served without asking it
 	Down     string    `json:"down,omitempty"`
 	Output   []string  `json:"output,omitempty"` // its last lines
 }
@@ -264,7 +272,7 @@ type Info struct {
 func (p *Plugin) Info() Info {
 	i := Info{
 		Entry: p.opts.Entry, Name: p.manifest.Name, Version: p.manifest.Version, SHA256: p.opts.Binary.SHA256,
-		Bypassed: p.remote.Bypassed(), Output: p.out.tail(),
+		Bypassed: p.remote.Bypassed(), Planned: p.remote.Planned(), Output: p.out.tail(),
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -67,6 +67,8 @@ var (
 		"Processes of a plugin that were started in the place of one that ended."}
 	Bypassed = Metric{"spillway.bypassed_calls", Counter, "{call}", []string{ownPlugin}, nil,
 		"Calls that went on without a plugin because it was not there."}
+	Planned = Metric{"spillway.planned_calls", Counter, "{call}", []string{ownPlugin}, nil,
+		"Calls that a plugin's standing plan served without asking it."}
 	StoreUp = Metric{"spillway.store.up", Gauge, "{store}", nil, nil,
 		"Whether the state store answered this scrape."}
 	RecordsDropped = Metric{"spillway.records.dropped", Counter, "{record}", nil, nil,
@@ -84,7 +86,7 @@ func Metrics() []Metric {
 	return []Metric{
 		ClientDuration, ClientFirst, ClientTokens, ServerDuration, ServerFirst,
 		Requests, Attempts, Streams, Held, BegunEarly, KeepAlives, GrammarFaults,
-		Circuit, PluginUp, Restarts, Bypassed, StoreUp, RecordsDropped, TracesSent, TracesDropped,
+		Circuit, PluginUp, Restarts, Bypassed, Planned, StoreUp, RecordsDropped, TracesSent, TracesDropped,
 	}
 }
 

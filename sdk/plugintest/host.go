@@ -199,6 +199,9 @@ func (h *Host) Acknowledged() bool {
 	return pending == 0
 }
 
+// Planned counts the calls that the plugin's plan served without a question.
+func (h *Host) Planned() uint64 { return h.remote.Planned() }
+
 // Call runs one model call through the plugin. Prompt, if set in r, is what the
 // call says.
 func (h *Host) Call(ctx context.Context, r sdk.Request) sdk.Stream { return h.callAt(ctx, r, 0) }

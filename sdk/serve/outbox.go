@@ -16,7 +16,7 @@ import (
 //
 // A clean end of an attempt that a plan ordered teaches little: those are
 // collected for up to batchWait, for a plugin that takes batches. Everything else
-// is sent at once, after what was collected before it.
+// is sent at once, after what was collected before it, and so is what a turn tells.
 type Outbox struct {
 	mu      sync.Mutex
 	seq     uint64

@@ -155,6 +155,7 @@ func (a *ask) begin(ctx context.Context, s *Session) (*hostTurn, error) {
 	t := s.newTurn()
 	open := openToWire(a.call, a.spent)
 	open.Past = convert(a.past, attemptedToWire)
+	a.remote.outbox.send() // what has ended before comes before
 	if err := s.link.send(ctx, &wirepb.ToPlugin{Call: t.id, Frame: &wirepb.ToPlugin_Open{Open: open}}); err != nil {
 		s.forget(t)
 		return nil, err
@@ -369,6 +370,7 @@ func (a *ask) failed(ctx context.Context, s *Session, t *hostTurn, n uint32, at 
 	if t == nil {
 		return
 	}
+	a.remote.outbox.send() // what has ended before comes before
 	ended := &wirepb.Ended{Attempt: n, Failure: failureToWire(told)}
 	if s.link.send(ctx, &wirepb.ToPlugin{Call: t.id, Frame: &wirepb.ToPlugin_Ended{Ended: ended}}) == nil {
 		a.unseen--

@@ -85,6 +85,7 @@ type guest struct {
 	mu    sync.Mutex
 	turns map[uint64]*turn
 	tasks []func()      // for observe, in order
+	busy  bool          // observe runs some
 	wake  chan struct{} // capacity 1
 }
 
@@ -169,10 +170,47 @@ func (g *guest) later(task func()) {
 		g.link.end(errors.New("observer does not keep up"))
 		return
 	}
+	g.queue(task)
+}
+
+// heard is closed when the observers have heard what came before now; nil if they
+// have. What a turn is told comes after it: an attempt's clean end must not seem
+// to follow the failure of a later one.
+func (g *guest) heard() <-chan struct{} {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.tasks) == 0 && !g.busy || len(g.tasks) == maxBacklog {
+		return nil
+	}
+	done := make(chan struct{})
+	g.queue(func() { close(done) })
+	return done
+}
+
+// queue adds to what observe has to run. The mutex is held.
+func (g *guest) queue(task func()) {
 	g.tasks = append(g.tasks, task)
 	select {
 	case g.wake <- struct{}{}:
 	default:
+	}
+}
+
+// observerPatience is how long a turn waits for observers: they take no time
+// unless an author's is stuck, and that must not hold up every call.
+const observerPatience = 100 * time.Millisecond
+
+// await waits for what heard gave.
+func (t *turn) await(heard <-chan struct{}) {
+	if heard == nil {
+		return
+	}
+	timer := time.NewTimer(observerPatience)
+	defer timer.Stop()
+	select {
+	case <-heard:
+	case <-timer.C:
+	case <-t.ctx.Done():
 	}
 }
 
@@ -183,11 +221,14 @@ func (g *guest) observe() {
 	for {
 		g.mu.Lock()
 		batch := g.tasks
-		g.tasks = nil
+		g.tasks, g.busy = nil, len(batch) > 0
 		g.mu.Unlock()
 		for _, task := range batch {
 			g.protect("observer", task)
 		}
+		g.mu.Lock()
+		g.busy = false
+		g.mu.Unlock()
 		if g.acked > acked {
 			acked = g.acked
 			_ = g.send(&wirepb.ToHost{Frame: &wirepb.ToHost_Ack{Ack: &wirepb.Ack{Seq: acked}}})

@@ -36,6 +36,7 @@ func (g *guest) open(id uint64, o *wirepb.Open) {
 		relayUp: make(chan struct{}), body: make(chan []byte, 1)}
 	t.call = sdk.NewCall(t, o.Id, int(o.Depth), viewFromWire(o.View))
 	t.call.Past = convert(o.Past, attemptedFromWire)
+	heard := g.heard()
 	if o.Running != nil {
 		t.call.Running = t.join(attemptedFromWire(o.Running))
 	}
@@ -45,7 +46,10 @@ func (g *guest) open(id uint64, o *wirepb.Open) {
 		return // the one that is open would never hear of the session's end
 	}
 	g.turns[id] = t
-	go t.run()
+	go func() {
+		t.await(heard)
+		t.run()
+	}()
 }
 
 // join makes an attempt that is under way the first of the turn.
@@ -272,7 +276,8 @@ type attempt struct {
 	mu      sync.Mutex
 	state   attemptState
 	failure *sdk.Failure
-	held    sdk.Stream // set when the turn relays: awaits its events
+	heard   <-chan struct{} // what was before the end
+	held    sdk.Stream      // set when the turn relays: awaits its events
 }
 
 var (
@@ -308,6 +313,7 @@ func (a *attempt) decide(f *sdk.Failure) {
 	if a.state != attemptRunning {
 		return
 	}
+	a.heard = a.t.g.heard()
 	a.state, a.failure = attemptCommitted, f
 	if f != nil {
 		a.state = attemptFailed
@@ -344,8 +350,10 @@ func (a *attempt) AwaitVisible(ctx context.Context) *sdk.Failure {
 		}
 	}
 	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.failure
+	failure, heard := a.failure, a.heard
+	a.mu.Unlock()
+	a.t.await(heard)
+	return failure
 }
 
 // Close implements sdk.Stream. An attempt that has not begun never will; whoever

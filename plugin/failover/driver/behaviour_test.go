@@ -2,7 +2,10 @@ package driver_test
 
 import (
 	"context"
+	"iter"
+	"reflect"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -41,25 +44,45 @@ type bench struct {
 	plugin *driver.Plugin
 	host   *plugintest.Host
 
+	see    func(sdk.Request) // every attempt, if set
+	silent atomic.Bool       // the head's vendor says nothing until the limit ends it
+
 	mu     sync.Mutex
 	script plugintest.Script
 	asked  []string
 }
 
 func start(t *testing.T, config string, script plugintest.Script, state ...sdk.State) *bench {
-	t.Cleanup(regexp2.StopTimeoutClock) // its goroutine must not outlive the bubble
-	b := &bench{t: t, plugin: driver.New(), script: script}
-	o := plugintest.Options{Config: config, Catalogue: catalogue, Upstream: b.upstream}
+	o := plugintest.Options{}
 	if len(state) > 0 {
 		o.State = state[0]
 	}
+	return startAs(t, config, script, o)
+}
+
+// startAs is start under a host with options.
+func startAs(t *testing.T, config string, script plugintest.Script, o plugintest.Options) *bench {
+	t.Cleanup(regexp2.StopTimeoutClock) // its goroutine must not outlive the bubble
+	b := &bench{t: t, plugin: driver.New(), script: script}
+	o.Config, o.Catalogue, o.Upstream = config, catalogue, b.upstream
 	b.host = plugintest.Start(t, b.plugin, o)
 	return b
 }
 
+// diff compares two stories.
+func diff(want, got any) string {
+	return cmp.Diff(want, got, cmp.Exporter(func(reflect.Type) bool { return true }))
+}
+
 func (b *bench) upstream(ctx context.Context, r sdk.Request, n int) sdk.Stream {
-	b.mu.Lock()
+	if b.see != nil {
+		b.see(r)
+	}
 	route := r.Route().String()
+	if b.silent.Load() && route == claude {
+		return sdk.Hold(&silence{ctx, r.Dispatch.Limits.FirstContent}, 0)
+	}
+	b.mu.Lock()
 	b.asked = append(b.asked, route)
 	answers := b.script[route]
 	if len(answers) > 1 {
@@ -70,6 +93,26 @@ func (b *bench) upstream(ctx context.Context, r sdk.Request, n int) sdk.Stream {
 		return sdk.AnswerText(r.Model, "ok from "+route)
 	}
 	return plugintest.Script{route: answers[:1]}.Upstream()(ctx, r, n)
+}
+
+// silence is the answer of a vendor that says nothing, ended by the host.
+type silence struct {
+	ctx   context.Context
+	limit time.Duration
+}
+
+func (*silence) Close() error { return nil }
+
+func (s *silence) Events() iter.Seq2[sdk.Event, error] {
+	return func(yield func(sdk.Event, error) bool) {
+		f := sdk.NewFailure(sdk.CodeAborted, "test", "given up")
+		select {
+		case <-s.ctx.Done():
+		case <-time.After(s.limit):
+			f = sdk.NewFailure(sdk.CodeTimeout, sdk.RuleFirstContent, "")
+		}
+		yield(sdk.FailEvent(f), nil)
+	}
 }
 
 // set replaces what a route answers from now on.
