@@ -31,7 +31,7 @@ type PluginView struct {
 	Since    time.Time          `json:"since,omitzero"` // of the present process
 	Restarts int                `json:"restarts"`
 	Bypassed uint64             `json:"bypassed"`          // calls that went on without it
-	Planned  uint64             `json:"planned"`           // calls that its standing plan served without asking it
+	Planned  uint64             `json:"planned,omitempty"` // calls that its standing plan served without asking it
 	Down     string             `json:"down,omitempty"`    // why it is off for good
 	Reported time.Time          `json:"reported,omitzero"` // when it reported Targets and Orders
 	Targets  []sdk.TargetStatus `json:"targets"`

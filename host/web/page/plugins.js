@@ -48,6 +48,7 @@ function plugin(p) {
     ['running', p.up && h('time', { class: 'up', datetime: p.since }, running(p.since))],
     ['restarts', p.restarts],
     ['bypassed', p.bypassed],
+    ['planned', p.planned],
     ['sha256', p.sha256 && h('code', {}, p.sha256)],
   ];
   return h('section', { class: 'card plugin', 'aria-label': p.entry },

@@ -108,6 +108,7 @@ add({
   'plugin.down': ['down', '停止'],
   'plugin.restarts': ['Restarts', '重启次数'],
   'plugin.bypassed': ['Calls that went past it', '绕过它的调用'],
+  'plugin.planned': ['Calls served by its plan', '按其常备决定完成的调用'],
   'plugin.sha256': ['Checksum', '校验和'],
   'plugin.output': ['Last lines', '最后几行'],
   'plugin.outputOf': ['Last lines of {plugin}', '{plugin} 的最后几行'],

@@ -83,7 +83,7 @@ func ServeAt(t *testing.T, at Place, dir string, env ...string) *Server {
 	s.env = append([]string{
 		"HOME=" + home, "SPILLWAY_HOME=" + home,
 		"SPILLWAY_PLAN=" + os.Getenv("SPILLWAY_PLAN"), // make plan-off
-		"GORACE=atexit_sleep_ms=0", // else the race detector holds up every exit by a second
+		"GORACE=atexit_sleep_ms=0",                    // else the race detector holds up every exit by a second
 	}, env...)
 	s.cmd = s.Command(append([]string{"serve", "--listen", at.Listen, "--log-level", "debug"}, at.Flags...)...)
 	if len(at.Enter) > 0 {
