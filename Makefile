@@ -37,7 +37,7 @@ FUZZTIME ?= 1m
 fuzz:
 	@.ci/fuzz $(FUZZTIME)
 
-## bench: what spillway costs beside other gateways, eleven minutes; ARGS=-short for one, ARGS=-help for more
+## bench: what spillway costs beside other gateways, ten minutes or so; ARGS=-short for one, ARGS=-help for more
 bench: build tools
 	@$(GO) build -o bin/tools/bench ./tests/bench
 	@bin/tools/bench $(ARGS)

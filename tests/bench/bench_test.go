@@ -48,7 +48,7 @@ func TestSmall(t *testing.T) {
 	if err := b.scenario(t.Context(), &s); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.cold(t.Context(), b.started()); err != nil {
+	if err := b.cold(t.Context(), b.startable()); err != nil {
 		t.Fatal(err)
 	}
 	var order []string
@@ -128,6 +128,19 @@ func TestReadGateways(t *testing.T) {
 				t.Errorf("got %+v, %+v", got[0], got[1])
 			}
 		})
+	}
+	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, sample, ok := strings.Cut(string(readme), "```json\n[{\"name\"")
+	sample, _, _ = strings.Cut(sample, "```")
+	path := filepath.Join(t.TempDir(), "gateways.json")
+	if err := os.WriteFile(path, []byte(`[{"name"`+sample), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := readGateways(path); !ok || err != nil || len(got) != 1 || !got[0].fails {
+		t.Errorf("README.md: got %v, %v", got, err)
 	}
 	if got, err := readGateways(""); got != nil || err != nil {
 		t.Errorf("no file: got %v, %v", got, err)
@@ -217,7 +230,7 @@ func TestGoals(t *testing.T) {
 }
 
 func TestLastLine(t *testing.T) {
-	if got, want := lastLine(everything(2)), "bench: added_p50_ms 0.00 floor_ratio 1.00 cpu_us 2.00 cpu_event_us 2.00 mem500_mb 0.00"; got != want {
+	if got, want := lastLine(everything(2)), "bench: added_p50_ms 0 floor_ratio 1 cpu_us 2 cpu_event_us 2 mem500_mb 0"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

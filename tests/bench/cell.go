@@ -12,6 +12,7 @@ import (
 	"spillway/tests/bench/load"
 	"spillway/tests/bench/report"
 	"spillway/tests/bench/stats"
+	"spillway/tests/bench/upstream"
 	"spillway/tests/bench/usage"
 )
 
@@ -64,28 +65,44 @@ func (b *bench) cell(ctx context.Context, s *scenario, g *gateway, round int) (r
 		}
 	}
 	b.quiet(ctx)
-	own := []int{os.Getpid(), b.vendorsPID}
-	busy, mine := usage.Busy(), usage.Of(own).CPU
-	spent := usage.Watch(p.pid)
-	r := load.Run(ctx, target, s.plan)
-	used := spent()
-	others := usage.Busy() - busy - (usage.Of(own).CPU - mine) - used.CPU
+	r, used, others := b.watched(ctx, target, p.pid, s.plan)
 	if err := ctx.Err(); err != nil {
 		return report.Cell{}, err
 	}
-	seen, err := b.vendors.Seen()
-	if err != nil {
-		return report.Cell{}, err
-	}
 	c := report.Cell{Scenario: s.name, Gateway: g.name, Round: round, Requests: r.Requests,
-		Outcomes: map[string]int{}, Said: map[string]string{}, Reached: map[string]int{}}
+		Outcomes: map[string]int{}, Said: map[string]string{}, Reached: map[string]int{}, Values: requestValues(s, r)}
 	for o, n := range r.Outcomes {
 		c.Outcomes[string(o)] = n
 	}
 	for o, said := range r.Said {
 		c.Said[string(o)] = said
 	}
-	c.Values = requestValues(s, r)
+	seen, err := b.vendors.Seen()
+	if err != nil {
+		return report.Cell{}, err
+	}
+	vendorValues(&c, s, seen)
+	if p.pid != 0 {
+		processValues(c.Values, s, r, used)
+	}
+	c.Values[foreign] = others
+	return c, nil
+}
+
+// watched runs a load, and says what the process that serves it used and which
+// share of the machine everything else.
+func (b *bench) watched(ctx context.Context, t load.Target, pid int, p load.Plan) (r *load.Report, used usage.Spent, others float64) {
+	own := []int{os.Getpid(), b.vendorsPID}
+	busy, mine := usage.Busy(), usage.Of(own).CPU
+	spent := usage.Watch(pid)
+	r = load.Run(ctx, t, p)
+	used = spent()
+	rest := usage.Busy() - busy - (usage.Of(own).CPU - mine) - used.CPU
+	return r, used, max(0, rest.Seconds()/r.Wall.Seconds()/float64(runtime.NumCPU()))
+}
+
+// vendorValues are what the vendors saw.
+func vendorValues(c *report.Cell, s *scenario, seen map[string]upstream.Seen) {
 	for name, v := range seen {
 		c.Reached[name] = v.Requests
 	}
@@ -93,17 +110,12 @@ func (b *bench) cell(ctx context.Context, s *scenario, g *gateway, round int) (r
 	if s.vendors["a"].Mode != s.vendors["b"].Mode {
 		served = seen["b"]
 		c.Values[reachedDead] = float64(seen["a"].Requests)
-		if n := len(served.Switches); n > 0 {
+		if len(served.Switches) > 0 {
 			slices.Sort(served.Switches)
 			c.Values[switchP50] = ms(stats.Quantile(served.Switches, .5))
 		}
 	}
 	c.Values[arrivalP50] = ms(served.Arrival)
-	if p.pid != 0 {
-		processValues(c.Values, s, r, used)
-	}
-	c.Values[foreign] = max(0, others.Seconds()/r.Wall.Seconds()/float64(runtime.NumCPU()))
-	return c, nil
 }
 
 // requestValues are what the callers saw.

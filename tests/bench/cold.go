@@ -26,8 +26,8 @@ const (
 // idleTime is how long a gateway has nothing to do before its memory is read.
 const idleTime = 1500 * time.Millisecond
 
-// started are the gateways that this program starts.
-func (b *bench) started() []*gateway {
+// startable are the gateways whose start is measured.
+func (b *bench) startable() []*gateway {
 	return slices.DeleteFunc(slices.Clone(b.gateways), func(g *gateway) bool { return g.start == nil || g.name == unplanned })
 }
 

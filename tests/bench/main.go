@@ -70,7 +70,7 @@ func command(ctx context.Context, args []string) error {
 	f.StringVar(&o.only, "only", "", "run only scenarios whose name begins so: "+strings.Join(names(), ", "))
 	f.BoolVar(&o.short, "short", false, "a short run to try it out: one round, less of everything, nothing to quote")
 	f.IntVar(&o.rounds, "rounds", 0, "`rounds` of each scenario (default 3, with -short 1)")
-	f.DurationVar(&o.patience, "patience", 90*time.Second, "how long the whole run may wait for a quiet machine and measure again")
+	f.DurationVar(&o.patience, "patience", time.Minute, "how long the whole run may wait for a quiet machine and measure again")
 	if err := f.Parse(args); err != nil {
 		return err
 	}

@@ -135,10 +135,10 @@ func (b *bench) overview() *report.Table {
 func (b *bench) learning() *report.Table {
 	t := &report.Table{Texts: 3, Columns: []string{"first vendor", "gateway", "requests", "reached it, at most", "switch, ms", "first content p50, ms", "of plain", "longest, ms"}}
 	for _, s := range scenarios(b.short) {
+		if !s.fails {
+			continue
+		}
 		for _, g := range b.cells.Gateways(s.name) {
-			if !s.fails {
-				continue
-			}
 			number := func(m measure) string { return report.Number(m(b.cells, g)) }
 			t.Add(s.title, g, report.Counts(b.cells.Outcomes(s.name, g)), number(worst(reachedDead, s.name)), number(median(s.name, switchP50)),
 				number(median(s.name, firstP50)), number(within(s.name, firstP50, learnPlain, firstP50, report.Ratio)), number(worst(firstMax, s.name)))

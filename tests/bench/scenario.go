@@ -102,10 +102,10 @@ func scenarios(short bool) []scenario {
 		{name: paced500, title: "streams of 50 chunks, 20 ms apart, 500 at a time", plan: paced(500, 1000, 50), vendors: pace},
 		{name: paced1000, title: "streams of 20 chunks, 100 ms apart, 1 000 at a time", plan: paced(1000, 1000, 20), vendors: healthy(upstream.Behaviour{Chunks: 20, Gap: 100 * time.Millisecond})},
 		{name: idle10000, title: "idle streams, 10 000 at a time or as many as descriptors allow", plan: paced(streams, streams, 2), vendors: healthy(upstream.Behaviour{Chunks: 2, Gap: idle}), rounds: 1, few: true},
-		{name: learnPlain, title: "both vendors fine, 4 at a time", plan: learn, vendors: healthy(upstream.Behaviour{Chunks: 20}), fails: true},
+		{name: learnPlain, title: "both vendors fine, 4 at a time", plan: learn, vendors: healthy(upstream.Behaviour{Chunks: 20}), rounds: 2, fails: true},
 	}
 	for _, d := range dead {
-		all = append(all, scenario{name: d.name, title: "first vendor dead: " + d.title, plan: learn, fails: true,
+		all = append(all, scenario{name: d.name, title: "first vendor dead: " + d.title, plan: learn, rounds: 2, fails: true,
 			vendors: map[string]upstream.Behaviour{"a": d.behaviour, "b": {Chunks: 20}}})
 	}
 	learn.Requests = 200

@@ -96,7 +96,7 @@ func TestTable(t *testing.T) {
 }
 
 func TestNumber(t *testing.T) {
-	for v, want := range map[float64]string{0: "0.00", 0.456: "0.46", -0.456: "-0.46", 9.87: "9.87", 12.34: "12.3", 123.4: "123", 2778.4: "2778"} {
+	for v, want := range map[float64]string{0: "0", 12: "12", 12.001: "12.0", 0.456: "0.46", -0.456: "-0.46", 9.87: "9.87", 12.34: "12.3", 123.4: "123", 2778.4: "2778"} {
 		if got := Number(v, true); got != want {
 			t.Errorf("%v: got %s, want %s", v, got, want)
 		}

@@ -38,13 +38,14 @@ func (t *Table) WriteTo(w io.Writer) (int64, error) {
 	return int64(n), err
 }
 
-// Number formats a value with three figures, and a dash for what was not measured.
+// Number formats a value with three figures, whole numbers without decimals, and
+// what was not measured as a dash.
 func Number(v float64, ok bool) string {
 	if !ok {
 		return "-"
 	}
 	decimals := 0
-	for limit := 100.0; math.Abs(v) < limit && decimals < 2; limit /= 10 {
+	for limit := 100.0; v != math.Trunc(v) && math.Abs(v) < limit && decimals < 2; limit /= 10 {
 		decimals++
 	}
 	return strconv.FormatFloat(v, 'f', decimals, 64)

@@ -33,6 +33,7 @@ type vendor struct {
 	mu       sync.Mutex
 	listener net.Listener
 	server   *http.Server // nil while the port is closed
+	serving  sync.WaitGroup
 	requests int
 	finished int
 	arrivals []time.Duration
@@ -65,8 +66,9 @@ func (v *vendor) behave(b Behaviour) error {
 		return err
 	}
 	v.address, v.listener = l.Addr().String(), l
-	v.server = &http.Server{Handler: v}
-	go v.server.Serve(l) // until shut
+	server := &http.Server{Handler: v}
+	v.server = server
+	v.serving.Go(func() { _ = server.Serve(l) }) // until it is shut
 	return nil
 }
 
@@ -78,6 +80,7 @@ func (v *vendor) shut() error {
 	_ = v.listener.Close() // the server may not have it yet
 	err := v.server.Close()
 	v.server = nil
+	v.serving.Wait()
 	if errors.Is(err, net.ErrClosed) {
 		return nil
 	}
