@@ -105,28 +105,38 @@ func (b *bench) disturbed() string {
 
 // overview has a row for each gateway, as a README shows it.
 func (b *bench) overview() *report.Table {
-	t := &report.Table{Texts: 1, Columns: []string{"", "added p50, 1 KB, ms", "requests/s, 16 at once", "of the floor's", "CPU a request, us", "CPU an event, us",
-		"event delay p99, 100 / 500 / 1 000 streams, ms", "memory idle, MB", "above it at 500 streams, MB", "listens after, ms", "answered after, ms"}}
+	t := &report.Table{Texts: 1, Columns: []string{""}}
+	columns := []struct {
+		title   string
+		figures []measure
+	}{
+		{"added p50, 1 KB, ms", []measure{addedP50}},
+		{"requests/s, 16 at once", []measure{median(whole16, perSecond)}},
+		{"of the floor's", []measure{floorRatio}},
+		{"CPU a request, us", []measure{cpuOfCall}},
+		{"CPU an event, us", []measure{cpuOfEvent}},
+		{"event delay p99, 100 / 500 / 1 000 streams, ms", []measure{median(paced100, delayP99), median(paced500, delayP99), median(paced1000, delayP99)}},
+		{"memory idle, RSS / PSS, MB", []measure{median(coldStart, rssIdle), median(coldStart, pssIdle)}},
+		{"above it at 500 streams, MB", []measure{memory500}},
+		{"listens / answered after, ms", []measure{median(coldStart, listening), median(coldStart, answered)}},
+	}
+	for _, c := range columns {
+		t.Columns = append(t.Columns, c.title)
+	}
 	for _, g := range b.gateways {
-		figures := []measure{addedP50, median(whole16, perSecond), floorRatio, cpuOfCall, cpuOfEvent,
-			median(paced100, delayP99), median(paced500, delayP99), median(paced1000, delayP99),
-			median(coldStart, rssIdle), memory500, median(coldStart, listening), median(coldStart, answered)}
-		var texts []string
-		measured := false
-		for _, f := range figures {
-			v, ok := f(b.cells, g.name)
-			measured = measured || ok
-			texts = append(texts, report.Number(v, ok))
+		row, measured := []string{g.name}, false
+		for _, c := range columns {
+			var texts []string
+			for _, f := range c.figures {
+				v, ok := f(b.cells, g.name)
+				texts = append(texts, report.Number(v, ok))
+				measured = measured || ok
+			}
+			row = append(row, strings.Join(texts, " / "))
 		}
-		if !measured {
-			continue
+		if measured {
+			t.Add(row...)
 		}
-		if g.name == direct {
-			texts[0] = "-" // is what the others are measured from
-		}
-		row := append([]string{g.name}, texts[:5]...)
-		row = append(row, strings.Join(texts[5:8], " / "))
-		t.Add(append(row, texts[8:]...)...)
 	}
 	return t
 }
