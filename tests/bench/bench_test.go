@@ -181,6 +181,26 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
+// TestDefaults: what is not a whole run does not take the place of a result.
+func TestDefaults(t *testing.T) {
+	results := filepath.Join("tests", "bench", "results")
+	for _, tt := range []struct {
+		o       options
+		results string
+		rounds  int
+	}{
+		{options{}, results, 3},
+		{options{short: true}, filepath.Join(results, "tmp"), 1},
+		{options{only: whole1}, filepath.Join(results, "tmp"), 3},
+		{options{rounds: 5}, filepath.Join(results, "tmp"), 5},
+		{options{short: true, results: "elsewhere"}, "elsewhere", 1},
+	} {
+		if got := tt.o.defaults(); got.results != tt.results || got.rounds != tt.rounds {
+			t.Errorf("%+v: got %d rounds into %s", tt.o, got.rounds, got.results)
+		}
+	}
+}
+
 // everything is cells as a whole run makes them, all of one value.
 func everything(v float64) (c report.Cells) {
 	values := map[string]float64{}

@@ -64,7 +64,7 @@ func command(ctx context.Context, args []string) error {
 	}
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
 	f.StringVar(&o.bin, "bin", "bin", "`folder` of spillway, plugins/failover and tools/benchstat")
-	f.StringVar(&o.results, "results", "", "`folder` for what was measured (default tests/bench/results, and tmp in it for a part of the scenarios)")
+	f.StringVar(&o.results, "results", "", "`folder` for what was measured (default tests/bench/results, and tmp in it for less than a whole run)")
 	f.StringVar(&o.gateways, "gateways", "", "JSON `file` of other gateways: name, base_url, model, headers, pid, failover")
 	f.StringVar(&o.vendors, "vendors", "127.0.0.1:0,127.0.0.1:0", "`addresses` of the vendors a and b, for other gateways to know")
 	f.StringVar(&o.only, "only", "", "run only scenarios whose name begins so: "+strings.Join(names(), ", "))

@@ -33,27 +33,29 @@ type process struct {
 
 // startProcess runs a command that prints "listening on URL". What it writes to
 // standard error goes to a file in dir.
-func startProcess(ctx context.Context, dir string, env []string, name string, args ...string) (*process, error) {
+func startProcess(ctx context.Context, dir string, env []string, name string, args ...string) (p *process, err error) {
 	ctx, cancel := context.WithCancel(ctx)
+	defer func() {
+		if err != nil {
+			cancel()
+		}
+	}()
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Env = env
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = stopTime
 	log, err := os.Create(filepath.Join(dir, "stderr"))
 	if err != nil {
-		cancel()
 		return nil, err
 	}
 	defer log.Close()
 	cmd.Stderr = log
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
-		cancel()
 		return nil, err
 	}
 	began := time.Now()
 	if err := cmd.Start(); err != nil {
-		cancel()
 		return nil, err
 	}
 	// That it was told to end is how it ends.

@@ -89,20 +89,21 @@ func run(ctx context.Context, o options) (err error) {
 	return b.write(ctx)
 }
 
+// defaults fills in what was not said. Only a whole run is a result.
 func (o options) defaults() options {
-	if o.rounds == 0 {
-		o.rounds = 3
-		if o.short {
-			o.rounds = 1
+	if o.results == "" {
+		o.results = filepath.Join("tests", "bench", "results")
+		if o.short || o.only != "" || o.rounds != 0 {
+			o.results = filepath.Join(o.results, "tmp")
 		}
 	}
 	if o.short {
 		o.patience = 0
 	}
-	if o.results == "" {
-		o.results = filepath.Join("tests", "bench", "results")
-		if o.short || o.only != "" {
-			o.results = filepath.Join(o.results, "tmp")
+	if o.rounds == 0 {
+		o.rounds = 3
+		if o.short {
+			o.rounds = 1
 		}
 	}
 	return o
