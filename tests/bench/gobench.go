@@ -28,7 +28,7 @@ func (b *bench) goBenchmarks(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	args := []string{"test", "-run", "^$", "-bench", ".", "-benchmem", "-p", "1", "-count", "6", "-benchtime", "100ms"}
+	args := []string{"test", "-run", "^$", "-bench", ".", "-benchmem", "-p", "1", "-count", "6", "-benchtime", "50ms"}
 	if b.short {
 		args = append(args, "-count", "1", "-benchtime", "1ms")
 		packages = slices.DeleteFunc(packages, func(p string) bool { return strings.HasPrefix(p, "./tests/") }) // they build programs
