@@ -71,6 +71,7 @@ func command(ctx context.Context, args []string) error {
 	f.BoolVar(&o.short, "short", false, "a short run to try it out: one round, less of everything, nothing to quote")
 	f.IntVar(&o.rounds, "rounds", 0, "`rounds` of each scenario (default 3, with -short 1)")
 	f.DurationVar(&o.patience, "patience", time.Minute, "how long the whole run may wait for a quiet machine and measure again")
+	f.DurationVar(&o.limit, "limit", 10*time.Minute, "when no further round of a scenario begins; each has one")
 	if err := f.Parse(args); err != nil {
 		return err
 	}

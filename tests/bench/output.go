@@ -63,7 +63,7 @@ func lastLine(c report.Cells) string {
 // tables writes what people read.
 func (b *bench) tables(w io.Writer, run report.Run) error {
 	fmt.Fprintf(w, "# What it costs\n\n%s. Command: `%s`, %d round(s), medians; gateways are compared within a round. %s\n\n",
-		run, run.Command, b.rounds, b.disturbed())
+		run, run.Command, b.rounds, b.quality())
 	if b.short {
 		fmt.Fprint(w, "A short run, to try it out: nothing to quote.\n\n")
 	}
@@ -89,8 +89,8 @@ func (b *bench) tables(w io.Writer, run report.Run) error {
 	return nil
 }
 
-// disturbed says how many cells other programs disturbed.
-func (b *bench) disturbed() string {
+// quality says what is wrong with the cells.
+func (b *bench) quality() string {
 	cells, disturbed := 0, 0
 	for _, c := range b.cells {
 		if v, ok := c.Values[foreign]; ok {
@@ -100,7 +100,11 @@ func (b *bench) disturbed() string {
 			}
 		}
 	}
-	return fmt.Sprintf("In %d of %d cells other programs used more than %.0f %% of the machine.", disturbed, cells, 100*maxForeign)
+	text := fmt.Sprintf("In %d of %d cells other programs used more than %.0f %% of the machine.", disturbed, cells, 100*maxForeign)
+	if b.left > 0 {
+		text += fmt.Sprintf(" %d cells of later rounds were left out for lack of time.", b.left)
+	}
+	return text
 }
 
 // overview has a row for each gateway, as a README shows it.

@@ -33,7 +33,7 @@ type options struct {
 	bin, results, gateways, vendors, only string
 	short                                 bool
 	rounds                                int
-	patience                              time.Duration
+	patience, limit                       time.Duration
 }
 
 // wants says whether a scenario is among those that are to run. One that is named
@@ -56,7 +56,8 @@ type bench struct {
 	cells      report.Cells
 
 	began      time.Time
-	done, todo int // steps, for the progress
+	done, todo int // cells, for the progress
+	left       int // cells that were left out for lack of time
 }
 
 // run measures what the options name and writes it down.
@@ -136,9 +137,18 @@ func (b *bench) measure(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, s := range chosen {
-		if err := b.scenario(ctx, &s); err != nil {
-			return err
+	for round := range b.rounds {
+		for _, s := range chosen {
+			if round >= s.rounds {
+				continue
+			}
+			if round > 0 && time.Since(b.began) > b.limit {
+				b.left += len(b.taking(&s))
+				continue
+			}
+			if err := b.scenario(ctx, &s, round); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -151,18 +161,16 @@ func (b *bench) taking(s *scenario) []*gateway {
 	})
 }
 
-// scenario measures every gateway in every round.
-func (b *bench) scenario(ctx context.Context, s *scenario) error {
+// scenario measures every gateway in a round, in each beginning one further.
+func (b *bench) scenario(ctx context.Context, s *scenario, round int) error {
 	fmt.Fprintf(os.Stderr, "%s: %s\n", s.name, s.title)
 	gateways := b.taking(s)
-	for round := range s.rounds {
-		for i := range gateways {
-			c, err := b.calmest(ctx, s, gateways[(i+round)%len(gateways)], round+1)
-			if err != nil {
-				return fmt.Errorf("%s: %w", s.name, err)
-			}
-			b.add(c, summary(c))
+	for i := range gateways {
+		c, err := b.calmest(ctx, s, gateways[(i+round)%len(gateways)], round+1)
+		if err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
 		}
+		b.add(c, summary(c))
 	}
 	return nil
 }
