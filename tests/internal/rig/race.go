@@ -2,5 +2,4 @@
 
 package rig
 
-// Race reports whether the programs are built with the race detector.
-const Race = true
+const raceEnabled = true
