@@ -75,7 +75,7 @@ func TestAccessLog(t *testing.T) {
 	}
 }
 
-// scrape is what a Prometheus gets, samples only.
+// scrape is what a Prometheus gets: samples only, without those of Go's runtime.
 func (r *rig) scrape(token profile.Secret) (status int, samples string) {
 	r.t.Helper()
 	req, err := http.NewRequestWithContext(r.t.Context(), http.MethodGet, r.url+"/metrics", nil)
@@ -94,7 +94,7 @@ func (r *rig) scrape(token profile.Secret) (status int, samples string) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	return resp.StatusCode, string(regexp.MustCompile(`(?m)^#.*\n`).ReplaceAll(b, nil))
+	return resp.StatusCode, string(regexp.MustCompile(`(?m)^(#|go_).*\n`).ReplaceAll(b, nil))
 }
 
 // TestMetrics: what a Prometheus sees of a few requests.

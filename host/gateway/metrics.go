@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"spillway/host"
@@ -54,6 +55,7 @@ func newMetrics(rt *host.Runtime) *metrics {
 		m.requests, m.attempts, m.streams, m.held, m.begunEarly, m.keepAlives, m.faults,
 		m.clientDuration, m.clientFirst, m.clientTokens, m.serverDuration, m.serverFirst,
 		newHealth(rt),
+		collectors.NewGoCollector(), // goroutines and memory: whether the process grows
 	)
 	m.handler = promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
 	return m
