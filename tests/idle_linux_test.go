@@ -113,7 +113,7 @@ func TestIdleStreams(t *testing.T) {
 	}
 	each := (after - before) / int64(n-warm)
 	t.Logf("%d streams: %d KB each, %d MB in all", n, each>>10, after>>20)
-	if limit := int64(idleStream); each > limit && !rig.Race() {
+	if limit := int64(idleStream); each > limit && !rig.Race {
 		t.Errorf("a stream takes %d KB, want at most %d", each>>10, limit>>10)
 	}
 	close(vendor.end)

@@ -41,7 +41,7 @@ var build = sync.OnceValues(func() (string, error) {
 	}
 	for file, pkg := range programs {
 		args := []string{"build", "-o", filepath.Join(dir, file)}
-		if raceEnabled {
+		if Race {
 			args = append(args, "-race")
 		}
 		if out, err := exec.Command("go", append(args, pkg)...).CombinedOutput(); err != nil {

@@ -2,4 +2,6 @@
 
 package rig
 
-const raceEnabled = false
+// Race reports whether the programs are built with the race detector, which slows
+// them down.
+const Race = false
