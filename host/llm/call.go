@@ -98,7 +98,7 @@ type Head struct {
 type Frame struct {
 	Raw     []byte
 	Event   string
-	Data    []byte // nil if it has none
+	Data    []byte // empty if it has none
 	Mark    dialect.Mark
 	Failure *sdk.Failure // the answer ends here, broken
 }

@@ -23,8 +23,8 @@ func fill(v reflect.Value, r *rand.Rand, chance float64) {
 			v.Set(reflect.ValueOf(time.UnixMicro(r.Int64N(1 << 50)).UTC()))
 			return
 		}
-		for i := range v.NumField() {
-			fill(v.Field(i), r, chance)
+		for _, field := range v.Fields() {
+			fill(field, r, chance)
 		}
 	case reflect.Slice:
 		v.Set(reflect.MakeSlice(v.Type(), 1+r.IntN(2), 3))
