@@ -205,7 +205,7 @@ func TestStorm(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	bursts := 1 + int(time.Since(began)/(50*time.Millisecond))
+	bursts := 1 + int(time.Since(began)/(200*time.Millisecond))
 	for _, changes := range all {
 		last := map[string]string{}
 		eventually(t, "the last change of each", func() bool {

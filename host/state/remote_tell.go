@@ -6,8 +6,9 @@ import (
 )
 
 const (
-	// tellAfter is longer than a burst lasts to the server.
-	tellAfter = 60 * time.Millisecond
+	// tellAfter is longer than the moment in lua/update.lua, and leaves the rest of a
+	// second for the way there.
+	tellAfter = 250 * time.Millisecond
 	tellTries = 5
 )
 

@@ -70,9 +70,10 @@ if channel ~= '' then
   redis.call('SET', told, text)
   -- When all machines find the same at once each would tell each. Of more than a
   -- few changes in a moment only the first are told so; who misses the others asks.
+  -- The moment is long enough for a thousand machines to ask in it.
   local count = redis.call('INCR', burst)
   if count == 1 then
-    redis.call('PEXPIRE', burst, 50)
+    redis.call('PEXPIRE', burst, 200)
   elseif count > 8 then
     return -revision
   end
