@@ -28,6 +28,18 @@
 // The decision timer runs only while the plugin holds the turn. A slow vendor is
 // not a slow plugin.
 //
+// # The standing plan
+//
+// A plugin may publish its first decision about requests of some classes (sdk.Plan).
+// The host then makes that attempt without a frame; its outcome follows, clean ends
+// in batches. The plan is the session's: it ends with the process, and a call under
+// it holds the process as a turn does, so that a drain waits for it. An attempt
+// that fails opens an ordinary turn. One that shows nothing yet when its class
+// leaves the plan opens a turn with the attempt running, which the plugin may drop.
+//
+// A turn is told after the outcomes of what had ended before, on both sides: a
+// clean end must not seem to follow, and so undo, the failure of a later attempt.
+//
 // # The slow path
 //
 // A listener that looks at events, or makes its own, gets a Relay call for that

@@ -20,6 +20,10 @@
 //   - visible content came: Committed, which ends the turn; later, when the
 //     host reports the outcome of the stream: Settled.
 //
+// Rule gives the first step of a whole class of requests in advance. An attempt so
+// ordered ends in Settled, in the past of a Start, or, while it runs, in the turn
+// that Join begins for it.
+//
 // Every attempt must end in Failed or Settled, also when the caller went away
 // (code ABORTED). Ends that arrive twice, late, or in a later process are
 // recognised by the tag and change nothing more. After each call TakeChanged
