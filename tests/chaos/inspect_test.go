@@ -147,8 +147,11 @@ func (r *run) record(c *call) (record.Request, error) {
 	return rec, err
 }
 
-// pluginAway is why a call is refused that no plugin could move.
-const pluginAway = "the plugin was away"
+// Why a call is refused that no plugin has moved.
+const (
+	pluginAway = "the plugin was away"
+	pluginLate = "the plugin did not decide in time"
+)
 
 // refusal holds a clean error against its record. One vendor is always sound, so it
 // is right only where nobody could move the call: its plugin was away, and the
@@ -169,18 +172,27 @@ func (r *run) refusal(c *call, why string) {
 	if rec.Failure == nil || !rec.Failure.Code.Known() {
 		r.report(corrupt, "a refusal without a known code: %+v: %s", rec.Failure, c)
 	}
-	if away(rec) && r.trouble.overlap(c.answer.Begin, c.answer.End, time.Second, pluginKilled, pluginStopped, suspended) {
+	switch {
+	case !away(rec):
+	case r.trouble.overlap(c.answer.Begin, c.answer.End, time.Second, pluginKilled, pluginStopped, suspended):
 		r.refusedFor(pluginAway)
+		return
+	default: // the machine is busy, or it is stuck: sums has the bound
+		r.refusedFor(pluginLate)
 		return
 	}
 	r.report(lost, "refused (%s) though %s is sound: %s%s", why, haven, c, tell(rec))
 }
 
 // away reports whether a request ended as one does whose plugin is away: with its
-// first failure.
+// first failure, and no word of the plugin that nothing else is to be tried.
 func away(rec record.Request) bool {
 	n := len(rec.Attempts)
-	return n > 0 && rec.Failure.Code == rec.Attempts[0].Code && rec.Failure.Code != sdk.CodeAborted
+	if n == 0 || rec.Failure.Code != rec.Attempts[0].Code || rec.Failure.Code == sdk.CodeAborted {
+		return false
+	}
+	last := rec.Attempts[n-1]
+	return last.Action != sdk.ActionStop || last.Why == "the answer had begun" // which it says when it is back
 }
 
 // story is what the host tells of a call, for a person.

@@ -351,7 +351,7 @@ func (r *run) progress(ended <-chan struct{}) {
 
 // sums checks what only all calls together show, and prints what was found.
 func (r *run) sums() {
-	if n, all := r.reasons[pluginAway], r.calls.Load(); int64(n)*50 > all {
+	if n, all := r.reasons[pluginAway]+r.reasons[pluginLate], r.calls.Load(); int64(n)*50 > all {
 		r.report(lost, "of %d calls %d met no plugin: more than one in fifty", all, n)
 	}
 	fmt.Printf("chaos: %s, %.0f calls a second: whole %d, cut by their vendor %d, refused for a reason %d, wrong by themselves %d, left %d; longest %s; log in %s\n",
