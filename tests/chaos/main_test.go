@@ -25,7 +25,7 @@ var (
 	saves    = flag.Int64("chaos.saves", 0, "how many bad saves of the profile there are; 0: one in 5 000 calls")
 	replay   = flag.String("chaos.schedule", "", "file with a schedule to play, as a run with findings writes it")
 	shrink   = flag.Int("chaos.shrink", 0, "how many further runs may look for a smaller schedule that finds something")
-	folder   = flag.String("chaos.log", "", "folder for what serve logs and for schedules; default: one of the test's")
+	folder   = flag.String("chaos.log", "", "folder for what serve logs and for schedules; default: a temporary one, which is kept")
 	soak     = flag.Duration("chaos.soak", 0, "TestSoak: for how long; 0: not at all")
 )
 

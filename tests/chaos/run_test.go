@@ -380,13 +380,16 @@ func (r *run) first() int64 {
 	return slices.MinFunc(r.found, func(a, b finding) int { return cmp.Compare(a.call, b.call) }).call
 }
 
-// logFolder is where a run's log is kept.
+// logFolder is where a run's log is kept, beyond the end of the test.
 func logFolder(t *testing.T, folder string) string {
 	t.Helper()
+	var err error
 	if folder == "" {
-		folder = t.TempDir()
+		folder, err = os.MkdirTemp("", "chaos-log-")
+	} else {
+		err = os.MkdirAll(folder, 0o700)
 	}
-	if err := os.MkdirAll(folder, 0o700); err != nil {
+	if err != nil {
 		t.Fatal(err)
 	}
 	return folder
