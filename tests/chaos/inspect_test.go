@@ -173,6 +173,9 @@ func (r *run) refusal(c *call, why string) {
 		r.report(corrupt, "a refusal without a known code: %+v: %s", rec.Failure, c)
 	}
 	switch {
+	case c.wants == itsFault && later(rec):
+		r.bad.Add(1)
+		return
 	case !away(rec):
 	case r.trouble.overlap(c.answer.Begin, c.answer.End, time.Second, pluginKilled, pluginStopped, suspended):
 		r.refusedFor(pluginAway)
@@ -182,6 +185,13 @@ func (r *run) refusal(c *call, why string) {
 		return
 	}
 	r.report(lost, "refused (%s) though %s is sound: %s%s", why, haven, c, tell(rec))
+}
+
+// later reports whether a request ended with its first failure, and what was wrong
+// with it was seen only after that.
+func later(rec record.Request) bool {
+	n := len(rec.Attempts)
+	return n > 1 && rec.Failure.Code == rec.Attempts[0].Code && rec.Attempts[n-1].Code == sdk.CodeInvalidRequest
 }
 
 // away reports whether a request ended as one does whose plugin is away: with its

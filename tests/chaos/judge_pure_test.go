@@ -54,6 +54,7 @@ func TestJudge(t *testing.T) {
 		{name: "its own fault", wants: itsFault, answer: caller.Answer{Status: http.StatusBadRequest, Problem: "messages: call 9 is wrong"}, hits: []hit{wrong}, want: fine},
 		{name: "its own fault, told by two", wants: itsFault, answer: caller.Answer{Status: http.StatusBadRequest, Problem: "messages: call 9 is wrong"}, hits: []hit{wrong, wrong}, want: doubled},
 		{name: "its own fault in our words", wants: itsFault, answer: caller.Answer{Status: http.StatusBadRequest, Problem: "bad request"}, hits: []hit{wrong}, want: corrupt},
+		{name: "its own fault behind another's", wants: itsFault, answer: refused, hits: []hit{wrong}, want: refusal},
 		{name: "its own fault is answered", wants: itsFault, answer: all, text: text(3, "alpha", 9), stop: "stop", hits: []hit{sound}, want: corrupt},
 	} {
 		c := &call{n: 9, words: 3, wants: tt.wants, answer: tt.answer, text: tt.text, stop: tt.stop, late: tt.late}

@@ -147,8 +147,8 @@ func (c *call) judgeRefusal() (verdict, string) {
 	switch {
 	case c.answer.Status == http.StatusServiceUnavailable && strings.Contains(c.answer.Problem, "found out of order while this request waited"):
 		return fine, "" // it moved on, and did not hear what it was told
-	case c.answer.Status == http.StatusServiceUnavailable && (asked == 0 || c.hits[0].fault != theirs):
-		return refusal, c.answer.Problem
+	case c.answer.Status == http.StatusServiceUnavailable && asked <= 1:
+		return refusal, c.answer.Problem // the record says whether another failure came before
 	case asked != 1 || c.late > 0:
 		return doubled, fmt.Sprintf("%d vendors saw a request that is wrong", asked)
 	case c.answer.Status != http.StatusBadRequest || !strings.Contains(c.answer.Problem, fmt.Sprintf("call %d is wrong", c.n)):
