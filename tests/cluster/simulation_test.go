@@ -283,7 +283,6 @@ func TestThousandNodes(t *testing.T) {
 		what      string
 		few, many float64
 	}{
-		{"bytes at rest", few.idle.bytes, many.idle.bytes},
 		{"bytes of a trip", few.trip.bytes, many.trip.bytes},
 		{"bytes of a probe", few.probe.bytes, many.probe.bytes},
 	} {
