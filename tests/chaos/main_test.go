@@ -54,7 +54,7 @@ func TestChaos(t *testing.T) {
 	}
 	s := wanted(t)
 	fmt.Printf("chaos: seed %d, %d calls, %d events\n", s.Seed, s.Calls, len(s.Events))
-	o := options{schedule: s, race: rig.Race(), callers: *callers, rate: *rate, limit: *limit, folder: logFolder(t, *folder)}
+	o := options{schedule: s, race: rig.Race, callers: *callers, rate: *rate, limit: *limit, folder: logFolder(t, *folder)}
 	var r *run
 	t.Run("run", func(t *testing.T) { r = play(t, o) })
 	last = r.line()

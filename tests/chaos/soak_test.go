@@ -34,7 +34,7 @@ func TestSoak(t *testing.T) {
 	s.Calls = int64(*rate * soak.Seconds())
 	s = newSchedule(s.Seed, s.Calls, s.Streamed, rates{})
 	s.Events = slices.DeleteFunc(s.Events, func(e event) bool { return e.Kind != vendorFails })
-	o := options{schedule: s, race: rig.Race(), callers: *callers, rate: *rate, limit: *soak, folder: logFolder(t, *folder), oneHost: true}
+	o := options{schedule: s, race: rig.Race, callers: *callers, rate: *rate, limit: *soak, folder: logFolder(t, *folder), oneHost: true}
 	fmt.Printf("soak: seed %d, %s, %.0f calls a second\n", s.Seed, *soak, *rate)
 	r := play(t, o)
 	last = r.growth()

@@ -73,9 +73,6 @@ func Plugins(tb testing.TB) string {
 	return filepath.Join(binaries(tb), "plugins")
 }
 
-// Race reports whether the programs have the race detector, which slows them down.
-func Race() bool { return raceEnabled }
-
 // Built is the environment by which a test binary that this one runs finds the
 // programs instead of building them again.
 func Built(tb testing.TB) []string {
