@@ -3,6 +3,7 @@
 package control_test
 
 import (
+	"context"
 	"io"
 	"net"
 	"net/http"
@@ -40,7 +41,9 @@ func FuzzRequests(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Cleanup(s.Close)
-	client := &http.Client{Transport: &http.Transport{Dial: func(string, string) (net.Conn, error) { return net.Dial("unix", control.Path(dir)) }}}
+	client := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", control.Path(dir))
+	}}}
 	f.Cleanup(client.CloseIdleConnections)
 	f.Fuzz(func(t *testing.T, method, path, body string) {
 		req, err := http.NewRequestWithContext(t.Context(), method, "http://spillway"+path, strings.NewReader(body))

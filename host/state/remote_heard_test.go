@@ -198,7 +198,7 @@ func TestStorm(t *testing.T) {
 	for w, n := range spaces {
 		wg.Go(func() {
 			for i := range each {
-				if _, err := n.Put(t.Context(), fmt.Sprint(w), []byte(fmt.Sprint(i)), 0); err != nil {
+				if _, err := n.Put(t.Context(), fmt.Sprint(w), fmt.Append(nil, i), 0); err != nil {
 					t.Error(err)
 				}
 			}

@@ -61,26 +61,49 @@ func remove(path string, now time.Time) {
 	}
 }
 
-// kept reports whether the copy is there and whole; then it stays for a while. A
-// whole copy is never replaced, since whoever holds it has locked this very file.
-func kept(b Binary) bool {
-	f, err := hold(b.Path)
+// kept is the hash of the copy at path if it is there and whole, as its name has it,
+// else "". A whole copy stays for a while, and is never replaced, since whoever holds
+// it has locked this very file.
+func kept(path string) string {
+	f, err := hold(path)
 	if err != nil {
-		return false
+		return ""
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return false
+		return ""
 	}
 	now := time.Now()
-	if err := os.Chtimes(b.Path, now, now); err != nil {
-		return false
+	if err := os.Chtimes(path, now, now); err != nil {
+		return ""
 	}
-	there, err := os.Stat(b.Path) // it may have been removed before it was locked
+	there, err := os.Stat(path) // it may have been removed before it was locked
 	if err != nil || !os.SameFile(info, there) || info.Mode().Perm() != copyMode {
-		return false
+		return ""
 	}
 	sum, err := hash(f, io.Discard)
-	return err == nil && sum == b.SHA256
+	if err != nil || sum != filepath.Base(path) {
+		return ""
+	}
+	return sum
+}
+
+// likeliest is the hash of the copy in dir that is as long as f, if there is one
+// and it is whole, else "".
+func likeliest(dir string, f *os.File) string {
+	source, err := f.Stat()
+	if err != nil {
+		return ""
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return ""
+	}
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && len(e.Name()) == 2*hashSize && info.Mode().IsRegular() && info.Size() == source.Size() {
+			return kept(filepath.Join(dir, e.Name()))
+		}
+	}
+	return ""
 }

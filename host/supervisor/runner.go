@@ -99,10 +99,12 @@ func (p *process) Start(context.Context) (err error) {
 		readers.Wait()
 		stdout.Close()
 		stderr.Close()
-		p.handshakeW.Close()
-		p.silenceW.Close()
+		// go-plugin, which kills at the end of the handshake, comes after the facts:
+		// a process that has ended by itself is not taken for one that was killed.
 		p.err = err
 		close(p.done)
+		p.handshakeW.Close()
+		p.silenceW.Close()
 	}()
 	return nil
 }
