@@ -16,6 +16,7 @@ func TestParseAnswerRecordings(t *testing.T) {
 		streamed, _ := decode(t, d, testdata(t, d.Name()+"/tool.sse"))
 		whole, ok := d.ParseAnswer(testdata(t, d.Name()+"/answer.json"))
 		checkEvents(t, d.Name(), whole, ok)
+		checkScan(t, d, testdata(t, d.Name()+"/answer.json"), whole, ok)
 		want, got := said(streamed), said(whole)
 		delete(want, "usage") // comes in two parts
 		delete(got, "usage")
@@ -65,6 +66,7 @@ func TestParseAnswer(t *testing.T) {
 			if diff := cmp.Diff(tt.want, got); diff != "" || ok != (tt.want != nil) {
 				t.Errorf("ok %v, (-want +got):\n%s", ok, diff)
 			}
+			checkScan(t, tt.dialect, []byte(tt.body), got, ok)
 		})
 	}
 }
@@ -152,6 +154,37 @@ func TestErrorBody(t *testing.T) {
 	}
 }
 
+// checkScan: a scan finds of a whole answer what its events say. It may take a text
+// for shown that a doubled member replaces.
+func checkScan(t *testing.T, d dialect.Dialect, body []byte, events []sdk.Event, ok bool) {
+	t.Helper()
+	want := dialect.Mark{}
+	if ok {
+		want.Kind = dialect.MarkTerminal
+	}
+	for _, e := range events {
+		switch {
+		case e.Kind == sdk.KindUsage:
+			want.Usage = *e.Usage
+		case e.Kind == sdk.KindFinish:
+			want.Finish = e.Finish
+		case sdk.VisibleText.Shows(e):
+			want.Visible |= sdk.VisibleText
+		case sdk.VisibleReasoning.Shows(e):
+			want.Visible |= sdk.VisibleReasoning
+		case sdk.VisibleToolCall.Shows(e):
+			want.Visible |= sdk.VisibleToolCall
+		}
+	}
+	got, scanned := dialect.ScanAnswer(d, body)
+	if got.Visible&want.Visible == want.Visible {
+		got.Visible = want.Visible
+	}
+	if diff := cmp.Diff(want, got); diff != "" || scanned != ok {
+		t.Errorf("%s: scan: ok %t, want %t (-want +got):\n%s", d.Name(), scanned, ok, diff)
+	}
+}
+
 func FuzzParseAnswer(f *testing.F) {
 	for _, d := range dialects() {
 		f.Add(testdata(f, d.Name()+"/answer.json"))
@@ -162,6 +195,7 @@ func FuzzParseAnswer(f *testing.F) {
 		for _, d := range dialects() {
 			events, ok := d.ParseAnswer(body)
 			checkEvents(t, d.Name(), events, ok)
+			checkScan(t, d, body, events, ok)
 			if !ok {
 				continue
 			}
@@ -172,4 +206,13 @@ func FuzzParseAnswer(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestScanAnswerAllocates: an answer that is relayed as it is costs no allocation.
+func TestScanAnswerAllocates(t *testing.T) {
+	body := []byte(`{"id":"c","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"a \"word\""},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":2,"prompt_tokens_details":{"cached_tokens":1}}}`)
+	d := dialect.OpenAI()
+	if n := testing.AllocsPerRun(10, func() { dialect.ScanAnswer(d, body) }); n > 0 {
+		t.Errorf("got %v allocations, want none", n)
+	}
 }

@@ -10,18 +10,44 @@ import (
 )
 
 func (openai) ParseAnswer(body []byte) ([]sdk.Event, bool) {
-	if !valid(body) {
+	w, ok := openaiWholeOf(body)
+	if !ok {
 		return nil, false
 	}
-	var a answer
-	var choice []byte
+	a := answer{id: unquote(w.id), model: unquote(w.model), usage: w.usage, finish: w.finish, blocks: openaiBlocks(w.message)}
+	return a.events(), true
+}
+
+func (openai) scanAnswer(body []byte) (Mark, bool) {
+	w, ok := openaiWholeOf(body)
+	if !ok {
+		return Mark{}, false
+	}
+	return Mark{Kind: MarkTerminal, Visible: openaiVisible(w.message), Finish: w.finish, Usage: w.usage}, true
+}
+
+// openaiWhole is an answer that was not streamed, its texts as they stand.
+type openaiWhole struct {
+	id, model []byte
+	message   []byte // of the first choice, an object
+	usage     sdk.Usage
+	finish    sdk.Finish
+}
+
+// openaiWholeOf finds the parts of an answer. ok is false for an error and for
+// what is no answer.
+func openaiWholeOf(body []byte) (a openaiWhole, ok bool) {
+	if !valid(body) {
+		return openaiWhole{}, false
+	}
+	var choice, reason []byte
 	failed := false
 	for w := walk(body); w.member(); {
 		switch string(w.key) {
 		case "id":
-			a.id = unquote(w.val)
+			a.id = w.val
 		case "model":
-			a.model = unquote(w.val)
+			a.model = w.val
 		case "usage":
 			a.usage = openaiUsage(w.val)
 		case "error":
@@ -32,13 +58,17 @@ func (openai) ParseAnswer(body []byte) ([]sdk.Event, bool) {
 			}
 		}
 	}
-	finish, broken := openaiFinish(unquote(member(choice, "finish_reason")))
-	message := member(choice, "message")
-	if failed || broken || len(message) == 0 || message[0] != '{' {
-		return nil, false
+	for w := walk(choice); w.member(); {
+		switch string(w.key) {
+		case "message":
+			a.message = w.val
+		case "finish_reason":
+			reason = w.val
+		}
 	}
-	a.finish, a.blocks = finish, openaiBlocks(message)
-	return a.events(), true
+	var broken bool
+	a.finish, broken = openaiFinish(string(plain(reason)))
+	return a, !failed && !broken && len(a.message) > 0 && a.message[0] == '{'
 }
 
 // openaiBlocks are the blocks of a whole message, in the order in which a stream

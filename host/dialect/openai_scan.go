@@ -71,7 +71,7 @@ func scanChoice(m *Mark, raw []byte) {
 			if !filled(w.val) {
 				continue
 			}
-			finish, broken := openaiFinish(unquote(w.val))
+			finish, broken := openaiFinish(string(plain(w.val)))
 			switch {
 			case broken:
 				m.Kind, m.Finish = MarkError, ""

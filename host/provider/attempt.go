@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -238,7 +239,7 @@ func (a *attempt) read() {
 		a.fail(a.caused(err))
 		return
 	}
-	events, ok := a.dialect.ParseAnswer(body)
+	m, ok := dialect.ScanAnswer(a.dialect, body)
 	if !ok || a.request.Stream {
 		ev.Body = a.scrub(body)
 		a.fail(a.judge(ev))
@@ -246,24 +247,23 @@ func (a *attempt) read() {
 	}
 	a.whole = body
 	dialect.Seals(body, a.sealed)
-	a.summarise(events)
-}
-
-// summarise takes the facts of an answer that is not streamed.
-func (a *attempt) summarise(events []sdk.Event) {
-	for _, e := range events {
-		if e.Kind == sdk.KindUsage {
-			a.facts.Usage = a.facts.Usage.Merge(*e.Usage)
-		}
-		if e.Kind == sdk.KindFinish {
-			a.facts.Finish = e.Finish
-		}
-		if a.request.Dispatch.Visible.Shows(e) {
-			a.shows()
-		}
+	a.facts.Usage, a.facts.Finish = m.Usage, m.Finish
+	if m.Visible&a.visible() != 0 {
+		a.shows()
 	}
 	a.finished, a.over = true, true
-	a.checkWhole(func() []sdk.Event { return events })
+	a.checkWhole(a.wholeEvents)
+}
+
+// wholeEvents are those of an answer that is not streamed.
+func (a *attempt) wholeEvents() []sdk.Event {
+	events, _ := a.dialect.ParseAnswer(a.whole)
+	return events
+}
+
+// visible is which content counts as shown.
+func (a *attempt) visible() sdk.Visible {
+	return cmp.Or(a.request.Dispatch.Visible, sdk.DefaultVisible)
 }
 
 // checkWhole judges an answer that has come to its end. One that says nothing is

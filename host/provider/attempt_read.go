@@ -126,11 +126,7 @@ func (a *attempt) take(f heldFrame) bool {
 	m := f.mark
 	a.hosted = a.hosted || m.Hosted
 	a.facts.Usage = a.facts.Usage.Merge(m.Usage)
-	visible := a.request.Dispatch.Visible
-	if visible == 0 {
-		visible = sdk.DefaultVisible
-	}
-	if m.Visible&visible != 0 {
+	if m.Visible&a.visible() != 0 {
 		a.shows()
 	}
 	if m.Visible != 0 {

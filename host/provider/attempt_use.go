@@ -56,8 +56,7 @@ func (a *attempt) Events() iter.Seq2[sdk.Event, error] {
 		}
 		switch {
 		case a.whole != nil && a.failure == nil:
-			events, _ := a.dialect.ParseAnswer(a.whole)
-			for _, e := range events {
+			for _, e := range a.wholeEvents() {
 				if emit(e); gone {
 					return
 				}
