@@ -143,10 +143,12 @@ func (t *turn) handle(ctx context.Context, r sdk.Request, depth, i int) *handle 
 		p = p.reworded(r.Prompt)
 		r.Prompt = nil
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	return &handle{cancel: cancel, start: func() sdk.Stream {
-		return t.waterfall.run(ctx, t.call, p, r, depth, i)
-	}}
+	h := &handle{cancel: func() {}}
+	if i < len(t.waterfall.listeners) { // a terminal's stream is there at once, and closing that is enough
+		ctx, h.cancel = context.WithCancel(ctx)
+	}
+	h.start = func() sdk.Stream { return t.waterfall.run(ctx, t.call, p, r, depth, i) }
+	return h
 }
 
 // handle is what a listener gets from next: the rest of the chain, not yet run.

@@ -59,6 +59,7 @@ type attempt struct {
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc
+	given  <-chan struct{} // the end of the context that ctx was made of
 
 	// What follows belongs to the one goroutine that reads.
 	begun      bool
@@ -104,7 +105,7 @@ type heldFrame struct {
 }
 
 func (p *Provider) attempt(ctx context.Context, c *llm.Call, r sdk.Request, payload *llm.Payload) *attempt {
-	a := &attempt{provider: p, call: c, request: r, payload: payload, dialect: p.dialectFor(payload), home: true}
+	a := &attempt{provider: p, call: c, request: r, payload: payload, dialect: p.dialectFor(payload), home: true, given: ctx.Done()}
 	a.ctx, a.cancel = context.WithCancelCause(ctx)
 	return a
 }

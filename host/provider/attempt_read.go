@@ -18,7 +18,11 @@ import (
 
 // AwaitVisible implements sdk.Awaiter.
 func (a *attempt) AwaitVisible(ctx context.Context) *sdk.Failure {
-	defer context.AfterFunc(ctx, func() { a.cancel(context.Cause(ctx)) })()
+	// Whoever awaits mostly does so with the context that the attempt was made with,
+	// and a second wait finds what the first has brought: neither has to be watched.
+	if ctx.Done() != a.given && !a.facts.Committed {
+		defer context.AfterFunc(ctx, func() { a.cancel(context.Cause(ctx)) })()
+	}
 	a.begin()
 	for !a.over && !a.facts.Committed {
 		f, ok := a.next()
