@@ -73,16 +73,21 @@ func (w *walker) member() bool {
 	if w.i >= len(w.b) || w.b[w.i] != '"' {
 		return false
 	}
+	from := w.i
+	w.readKey()
+	ok := w.element()
+	w.from = from
+	return ok
+}
+
+// readKey moves behind the string at i, which becomes the key.
+func (w *walker) readKey() {
 	end := stringEnd(w.b, w.i)
 	w.key = w.b[w.i+1 : max(end-1, w.i+1)]
 	if bytes.IndexByte(w.key, '\\') >= 0 {
 		w.key = []byte(unquote(w.b[w.i:end]))
 	}
-	from := w.i
 	w.i = end
-	ok := w.element()
-	w.from = from
-	return ok
 }
 
 // element moves to the next element of an array.
@@ -95,6 +100,50 @@ func (w *walker) element() bool {
 	w.from, w.val = w.i, w.b[w.i:end]
 	w.i = end
 	return true
+}
+
+// The following four are for frames, of which there are many: they go into nested
+// values in one pass, where member and element pass over a value to its end before
+// it can be looked into. A walker for them begins as walker{b: b}. What name or more
+// has come to is to be taken with enter or value, and what was entered is left when
+// name or more says that nothing follows.
+
+// enter moves into the object or array at hand, if that begins with open.
+func (w *walker) enter(open byte) bool {
+	w.space()
+	if w.i >= len(w.b) || w.b[w.i] != open {
+		return false
+	}
+	w.i++
+	return true
+}
+
+// more moves to the next element of the array that was entered last, or out of it.
+func (w *walker) more() bool {
+	w.space()
+	if w.i >= len(w.b) {
+		return false
+	}
+	if w.b[w.i] == ']' || w.b[w.i] == '}' {
+		w.i++
+		return false
+	}
+	return true
+}
+
+// name moves to the next member of the object that was entered last, or out of it.
+func (w *walker) name() bool {
+	if !w.more() {
+		return false
+	}
+	w.readKey()
+	return true
+}
+
+// value moves over the value at hand and returns it.
+func (w *walker) value() []byte {
+	w.element()
+	return w.val
 }
 
 // space skips what may stand between values.

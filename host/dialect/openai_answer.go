@@ -23,7 +23,7 @@ func (openai) scanAnswer(body []byte) (Mark, bool) {
 	if !ok {
 		return Mark{}, false
 	}
-	return Mark{Kind: MarkTerminal, Visible: openaiVisible(w.message), Finish: w.finish, Usage: w.usage}, true
+	return Mark{Kind: MarkTerminal, Visible: openaiVisible(&walker{b: w.message}), Finish: w.finish, Usage: w.usage}, true
 }
 
 // openaiWhole is an answer that was not streamed, its texts as they stand.

@@ -17,28 +17,38 @@ func (openai) Scan(event string, data []byte) Mark {
 	case !valid(data):
 		return Mark{}
 	}
-	var choices, usage []byte
-	failed, message := false, false
-	for w := walk(data); w.member(); {
+	m := Mark{Kind: MarkNoise}
+	var usage []byte
+	failed, message, choices := false, false, false
+	w := walker{b: data}
+	for in := w.enter('{'); in && w.name(); {
 		switch string(w.key) {
 		case "choices":
-			choices = w.val
+			if !w.enter('[') {
+				choices = given(w.value())
+				continue
+			}
+			choices = true
+			for w.more() {
+				scanChoice(&m, &w)
+			}
 		case "usage":
-			usage = w.val
+			usage = w.value()
 		case "error":
-			failed = failed || isError(w.val)
+			failed = isError(w.value()) || failed
 		case "code", "message", "msg", "detail":
-			message = message || given(w.val)
+			message = given(w.value()) || message
+		default:
+			w.value()
 		}
 	}
 	// A chunk that has nothing of a chunk but a message is an error in a form
 	// of the vendor's own.
-	if failed || message && !given(choices) && !given(usage) {
+	if failed || message && !choices && !given(usage) {
 		return Mark{Kind: MarkError}
 	}
-	m := Mark{Kind: MarkNoise, Usage: openaiUsage(usage)}
-	for w := walk(choices); w.element(); {
-		scanChoice(&m, w.val)
+	if u := openaiUsage(usage); u != (sdk.Usage{}) {
+		m.Usage = u
 	}
 	if m.Kind == MarkNoise && m.Visible != 0 {
 		m.Kind = MarkContent
@@ -58,49 +68,61 @@ func isError(raw []byte) bool {
 	return true
 }
 
-func scanChoice(m *Mark, raw []byte) {
-	for w := walk(raw); w.member(); {
+func scanChoice(m *Mark, w *walker) {
+	if !w.enter('{') {
+		w.value()
+		return
+	}
+	for w.name() {
 		switch string(w.key) {
 		case "delta":
-			m.Visible |= openaiVisible(w.val)
+			m.Visible |= openaiVisible(w)
 		case "usage": // some vendors report it here
-			if m.Usage == (sdk.Usage{}) {
-				m.Usage = openaiUsage(w.val)
+			if u := openaiUsage(w.value()); m.Usage == (sdk.Usage{}) {
+				m.Usage = u
 			}
 		case "finish_reason":
-			if !filled(w.val) {
+			reason := w.value()
+			if !filled(reason) {
 				continue
 			}
-			finish, broken := openaiFinish(string(plain(w.val)))
+			finish, broken := openaiFinish(string(plain(reason)))
 			switch {
 			case broken:
 				m.Kind, m.Finish = MarkError, ""
 			case m.Kind != MarkError:
 				m.Kind, m.Finish = MarkFinish, finish
 			}
+		default:
+			w.value()
 		}
 	}
 }
 
-// openaiVisible says what a delta shows.
-func openaiVisible(raw []byte) sdk.Visible {
-	var v sdk.Visible
-	for w := walk(raw); w.member(); {
+// openaiVisible says what the delta or message that w has come to shows.
+func openaiVisible(w *walker) (v sdk.Visible) {
+	if !w.enter('{') {
+		w.value()
+		return 0
+	}
+	for w.name() {
 		switch string(w.key) {
 		case "content", "refusal":
-			if filled(w.val) {
+			if filled(w.value()) {
 				v |= sdk.VisibleText
 			}
 		case "reasoning_content", "reasoning":
-			if filled(w.val) {
+			if filled(w.value()) {
 				v |= sdk.VisibleReasoning
 			}
 		case "tool_calls":
-			for calls := walk(w.val); calls.element(); {
+			for calls := walk(w.value()); calls.element(); {
 				if hasArguments(calls.val) {
 					v |= sdk.VisibleToolCall
 				}
 			}
+		default:
+			w.value()
 		}
 	}
 	return v
