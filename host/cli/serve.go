@@ -89,6 +89,7 @@ func (a *app) serve(ctx context.Context, listen string, drain time.Duration) err
 		return err
 	}
 	tellOpenFiles(log)
+	a.collectLess()
 	rt, err := a.runtime(ctx, true)
 	if err != nil {
 		return err
