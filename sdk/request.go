@@ -112,10 +112,17 @@ type Dispatch struct {
 	Skipped []Skip // candidates passed over on the way to this attempt, for the record
 }
 
-// Limits bound one attempt. Zero means the host's default.
+// Limits bound one attempt. Zero means the host's default. A call that goes on
+// without its plugin has the longest limits that the plugin has set for an attempt
+// of its kind, streamed or not, that became an answer.
 type Limits struct {
-	Connect      time.Duration // TCP and TLS; default 5 s
-	FirstContent time.Duration // from sending to the first visible content, or to the whole answer if it is not streamed
+	Connect time.Duration // TCP and TLS; default 5 s
+	// FirstContent runs from sending to the first visible content, or to the whole
+	// answer if it is not streamed. The default depends on the request: 10 s and
+	// 250 µs for each token of the prompt, four times that for reasoning, at most
+	// 2 min; for a whole answer 50 ms for each token that it may have besides, at
+	// least 1 min and at most 10 min.
+	FirstContent time.Duration
 	Idle         time.Duration // between meaningful events; default 20 s
 	Total        time.Duration // of a committed stream; default 30 min
 }

@@ -23,12 +23,11 @@ const (
 	maxHeld  = 1 << 20  // frames before visible content; real ones have under 4 KiB
 )
 
-// Defaults of the limits, for a call that no listener has given any.
+// Defaults of the limits, for a call that no listener has given any. That on the
+// first content is contentLimit's.
 const (
-	defaultFirstContent = 2 * time.Minute
-	defaultWholeAnswer  = 10 * time.Minute
-	defaultIdle         = 20 * time.Second
-	defaultTotal        = 30 * time.Minute
+	defaultIdle  = 20 * time.Second
+	defaultTotal = 30 * time.Minute
 	// afterFinish is how long usage and the terminal may take to follow the
 	// finish event.
 	afterFinish = 2 * time.Second
@@ -193,13 +192,10 @@ func (a *attempt) delay(d time.Duration) bool {
 }
 
 func (a *attempt) firstLimit() time.Duration {
-	switch l := a.request.Dispatch.Limits.FirstContent; {
-	case l > 0:
+	if l := a.request.Dispatch.Limits.FirstContent; l > 0 {
 		return l
-	case a.request.Stream:
-		return defaultFirstContent
 	}
-	return defaultWholeAnswer
+	return contentLimit(&a.request)
 }
 
 // maxOutput is how many tokens the model writes at most, 0 if nobody said.

@@ -31,6 +31,7 @@ type Remote struct {
 	outbox   *Outbox
 	bypassed atomic.Uint64
 	planned  atomic.Uint64
+	limits   limits
 }
 
 var _ sdk.Hook = (*Remote)(nil)
@@ -380,6 +381,7 @@ func (a *ask) failed(ctx context.Context, s *Session, t *hostTurn, n uint32, at 
 
 // adopt makes stream the call's answer. Its outcome goes to the outbox.
 func (a *ask) adopt(stream sdk.Stream, r sdk.Request, planned bool) sdk.Stream {
+	a.remote.limits.learn(&r)
 	rep, ok := sdk.Find[sdk.Reporter](stream)
 	if !ok {
 		return stream // answered by a listener, nothing was sent upstream
@@ -391,8 +393,9 @@ func (a *ask) adopt(stream sdk.Stream, r sdk.Request, planned bool) sdk.Stream {
 	return stream
 }
 
-// without goes on as the manifest says for a plugin that is down. Attempts
-// that no process heard of become outcomes for the next one.
+// without goes on as the manifest says for a plugin that is down, within the limits
+// that the plugin sets. Attempts that no process heard of become outcomes for the
+// next one.
 func (a *ask) without(ctx context.Context) (sdk.Stream, error) {
 	for _, p := range a.past[len(a.past)-a.unseen:] {
 		a.remote.outbox.Add(sdk.Outcome{
@@ -413,12 +416,12 @@ func (a *ask) without(ctx context.Context) (sdk.Stream, error) {
 		}
 	}
 	if a.spent && len(a.past) > 0 { // given up before anybody had failed
-		return a.call.Reenter(ctx, a.call.Request)
+		return a.call.Reenter(ctx, a.remote.limits.bound(a.call.Request))
 	}
 	if a.spent {
 		return sdk.Fail(a.remote.down()), nil
 	}
-	return a.next(ctx, a.call.Request)
+	return a.next(ctx, a.remote.limits.bound(a.call.Request))
 }
 
 func (r *Remote) down() *sdk.Failure {

@@ -150,7 +150,7 @@ func (r *relay) again(life context.Context, yield func(sdk.Event, error) bool) {
 		return
 	}
 	r.ask.remote.bypassed.Add(1)
-	req := r.ask.call.Request
+	req := r.ask.remote.limits.bound(r.ask.call.Request)
 	req.Dispatch.Kind, req.Dispatch.Reason = sdk.KindRetry, "plugin lost"
 	s, err := r.ask.call.Reenter(life, req)
 	if err != nil {
@@ -205,6 +205,7 @@ func (p *relayedAttempts) start(ctx context.Context, o *wirepb.Attempt) bool {
 		cancel()
 		return false
 	}
+	r.ask.remote.limits.learn(&req)
 	if rep, ok := sdk.Find[sdk.Reporter](s); ok {
 		rep.OnOutcome(func(out sdk.Outcome) {
 			out.Kind, out.Tag = req.Dispatch.Kind, req.Dispatch.Tag
