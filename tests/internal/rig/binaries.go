@@ -30,6 +30,9 @@ var programs = map[string]string{
 // binary that another one runs.
 const builtEnv = "SPILLWAY_RIG"
 
+// folder has the programs that this test binary has built, "" if it needed none.
+var folder string
+
 var build = sync.OnceValues(func() (string, error) {
 	if dir := os.Getenv(builtEnv); dir != "" {
 		return dir, nil
@@ -39,6 +42,7 @@ var build = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	folder = dir
 	for file, pkg := range programs {
 		args := []string{"build", "-o", filepath.Join(dir, file)}
 		if Race {
@@ -80,12 +84,10 @@ func Built(tb testing.TB) []string {
 	return []string{builtEnv + "=" + binaries(tb)}
 }
 
-// Remove deletes what was built. A test binary's TestMain calls it at the end.
+// Remove deletes what this test binary has built, if it has built anything. Its
+// TestMain calls it at the end.
 func Remove() {
-	if os.Getenv(builtEnv) != "" {
-		return // not by this one
-	}
-	if dir, err := build(); err == nil {
-		os.RemoveAll(dir)
+	if folder != "" {
+		os.RemoveAll(folder)
 	}
 }
