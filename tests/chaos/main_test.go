@@ -92,32 +92,24 @@ func wanted(t *testing.T) schedule {
 	return newSchedule(*seed, *calls, *streamed, rates{kills: in(*kills, 1000, 6), swaps: in(*swaps, 5000, 3), saves: in(*saves, 5000, 6)})
 }
 
-// smaller plays halves of a schedule as long as one of them finds something, too.
+// smaller looks for a smaller schedule that finds something, too, and writes it
+// down.
 func smaller(t *testing.T, o options, first int64) {
-	smallest := o.schedule.until(first)
-	for runs := 0; runs < *shrink; {
-		found := false
-		for _, half := range smallest.halves() {
-			if runs++; runs > *shrink {
-				break
-			}
-			o.schedule = half
-			var r *run
-			t.Run(fmt.Sprintf("half of %d events", len(smallest.Events)), func(t *testing.T) { r = play(t, o) })
-			if found = len(r.found) > 0; found {
-				smallest = half.until(r.first())
-				break
-			}
-		}
-		if !found {
-			break
-		}
+	if *shrink == 0 {
+		return
 	}
-	if *shrink > 0 {
-		path := filepath.Join(o.folder, fmt.Sprintf("schedule-%d-smallest.json", o.Seed))
-		if err := smallest.write(path); err != nil {
-			t.Fatal(err)
+	smallest := shrunk(o.schedule.until(first), *shrink, func(part schedule) (first int64, found bool) {
+		o.schedule = part
+		var r *run
+		t.Run(fmt.Sprintf("part of %d events", len(part.Events)), func(t *testing.T) { r = play(t, o) })
+		if len(r.found) == 0 {
+			return 0, false
 		}
-		fmt.Printf("chaos: the smallest schedule has %d events: %s\n", len(smallest.Events), path)
+		return r.first(), true
+	})
+	path := filepath.Join(o.folder, fmt.Sprintf("schedule-%d-smallest.json", o.Seed))
+	if err := smallest.write(path); err != nil {
+		t.Fatal(err)
 	}
+	fmt.Printf("chaos: the smallest schedule has %d events: %s\n", len(smallest.Events), path)
 }

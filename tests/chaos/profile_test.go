@@ -22,7 +22,13 @@ const haven = "haven"
 type pace struct {
 	firstContent, idle, deadline, whole time.Duration
 	hang                                time.Duration // more than any call may take
+	recovery                            time.Duration // until nothing stands against a sound vendor
 }
+
+// permitTime is how much longer than its attempt may take a test of a target keeps
+// others from testing it, if the plugin is killed when it has begun the test and has
+// not yet ordered the attempt: nobody is left who could end it. Cooldowns are shorter.
+const permitTime = 10 * time.Second
 
 func newPace(race bool) pace {
 	p := pace{firstContent: 1500 * time.Millisecond, idle: time.Second, deadline: 12 * time.Second, whole: 8 * time.Second}
@@ -30,6 +36,7 @@ func newPace(race bool) pace {
 		p.firstContent, p.idle, p.deadline, p.whole = 4*time.Second, 3*time.Second, 25*time.Second, 20*time.Second
 	}
 	p.hang = 2 * p.deadline
+	p.recovery = permitTime + p.whole + p.idle // an attempt may take as long as a whole answer
 	return p
 }
 

@@ -296,7 +296,7 @@ func until(patience time.Duration, cond func() bool) bool {
 // recovers checks that the vendors come back once the adversary leaves them alone:
 // what stands against them ends by itself.
 func (r *run) recovers() {
-	ctx, cancel := context.WithTimeout(context.Background(), r.pace.hang)
+	ctx, cancel := context.WithTimeout(context.Background(), r.pace.recovery)
 	defer cancel()
 	var against []string
 	for turn := 0; ctx.Err() == nil; turn++ {

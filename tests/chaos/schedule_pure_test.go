@@ -2,6 +2,7 @@ package chaos
 
 import (
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -61,5 +62,38 @@ func TestHalves(t *testing.T) {
 	}
 	if s := newSchedule(7, 5000, 0.1, rates{kills: 5, swaps: 2, saves: 2}).until(1000); s.Calls != 1000 || s.Events[len(s.Events)-1].At > 1000 {
 		t.Errorf("until 1000: %d calls, last event %+v", s.Calls, s.Events[len(s.Events)-1])
+	}
+}
+
+// TestShrunk: the one event that makes a run find something is found, by itself and
+// at its call, as far as the runs reach.
+func TestShrunk(t *testing.T) {
+	s := newSchedule(7, 5000, 0.1, rates{kills: 5, swaps: 2, saves: 2})
+	for _, guilty := range []kind{pluginKilled, vendorFails, spoilt} {
+		var all []event
+		for _, e := range s.Events {
+			if e.Kind == guilty {
+				all = append(all, e)
+			}
+		}
+		bad := all[len(all)/2]
+		plays := 0
+		find := func(part schedule) (int64, bool) {
+			plays++
+			return bad.At, slices.ContainsFunc(part.Events, func(e event) bool { return cmp.Equal(e, bad) })
+		}
+		got := shrunk(s, 100, find)
+		want := schedule{Seed: s.Seed, Calls: bad.At, Streamed: s.Streamed, Events: []event{bad}}
+		if d := cmp.Diff(want, got); d != "" || plays > 30 {
+			t.Errorf("%s: %d runs (-want +got):\n%s", guilty, plays, d)
+		}
+		plays = 0
+		if got := shrunk(s, 3, find); plays > 3 || !slices.ContainsFunc(got.Events, func(e event) bool { return cmp.Equal(e, bad) }) {
+			t.Errorf("%s: %d runs of 3, %d events without the one", guilty, plays, len(got.Events))
+		}
+	}
+	never := func(schedule) (int64, bool) { return 0, false }
+	if got := shrunk(s, 100, never); len(got.Events) != len(s.Events) {
+		t.Errorf("%d events of %d, and no half found anything", len(got.Events), len(s.Events))
 	}
 }

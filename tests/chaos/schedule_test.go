@@ -175,6 +175,27 @@ func (s schedule) halves() []schedule {
 	return nil
 }
 
+// shrunk is the smallest schedule that is reached by playing halves of s as long as
+// one of them finds something, too, in at most so many runs. play says by which call
+// the first finding of a run was seen.
+func shrunk(s schedule, runs int, play func(schedule) (first int64, found bool)) schedule {
+	for found := true; found; {
+		found = false
+		for _, half := range s.halves() {
+			if runs == 0 {
+				return s
+			}
+			runs--
+			first, ok := play(half)
+			if ok {
+				s, found = half.until(first), true
+				break
+			}
+		}
+	}
+	return s
+}
+
 // write puts the schedule into a file.
 func (s schedule) write(path string) error {
 	b, err := json.MarshalIndent(s, "", " ")

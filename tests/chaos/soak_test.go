@@ -37,7 +37,11 @@ func TestSoak(t *testing.T) {
 	o := options{schedule: s, race: rig.Race, callers: *callers, rate: *rate, limit: *soak, folder: logFolder(t, *folder), oneHost: true}
 	fmt.Printf("soak: seed %d, %s, %.0f calls a second\n", s.Seed, *soak, *rate)
 	r := play(t, o)
-	last = r.growth()
+	var grown []string
+	last, grown = growth(r.samples)
+	for _, g := range grown {
+		r.report(corrupt, "%s", g)
+	}
 	if len(r.found) > 0 {
 		t.Errorf("%d findings", len(r.found))
 	}
@@ -117,33 +121,29 @@ const (
 	growthFew = 4
 )
 
-// growth compares the medians of the last two thirds and returns the line that says
-// how much each number has grown. Growth of more than a fiftieth is a finding.
-func (r *run) growth() string {
-	r.mu.Lock()
-	samples := r.samples
-	r.mu.Unlock()
+// growth compares the medians of the last two thirds. line says how much each number
+// has grown; grown are those that did by more than a fiftieth.
+func growth(samples []sample) (line string, grown []string) {
 	third := len(samples) / 3
 	if third == 0 {
-		r.report(corrupt, "%d samples are too few", len(samples))
-		return "soak: no samples"
+		return "soak: no verdict", []string{fmt.Sprintf("%d samples are too few", len(samples))}
 	}
-	var b strings.Builder
-	b.WriteString("soak:")
 	names := map[string]bool{}
 	for _, s := range samples {
 		for name := range s {
 			names[name] = true
 		}
 	}
+	var b strings.Builder
+	b.WriteString("soak:")
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		was, is := median(samples[third:2*third], name), median(samples[2*third:], name)
 		fmt.Fprintf(&b, " %s %.0f -> %.0f;", name, was, is)
 		if is > was*(1+growthShare) && is > was+growthFew {
-			r.report(corrupt, "%s has grown from %.0f to %.0f", name, was, is)
+			grown = append(grown, fmt.Sprintf("%s has grown from %.0f to %.0f", name, was, is))
 		}
 	}
-	return strings.TrimSuffix(b.String(), ";")
+	return strings.TrimSuffix(b.String(), ";"), grown
 }
 
 func median(samples []sample, name string) float64 {
