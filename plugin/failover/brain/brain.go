@@ -15,6 +15,8 @@ type Brain struct {
 	epoch  uint64 // rises with every charge and every recovery, also with loaded ones
 
 	permits uint64             // the last one given out
+	ended   [16]permitID       // the last permits of other brains that came back here
+	ends    int                // how many came back
 	vendors map[string]*vendor // all circuits, by provider
 	order   []*circuit         // the same ones, oldest first: nothing depends on the order of a map
 

@@ -1,6 +1,10 @@
 package brain
 
-import "spillway/sdk"
+import (
+	"slices"
+
+	"spillway/sdk"
+)
 
 // Settled takes the end of an attempt whose stream the plugin has returned, as
 // the host reports it: at least once, late, or to a later process.
@@ -117,6 +121,10 @@ func (b *Brain) blame(now Instant, p *Policy, t Target, l lease, f *sdk.Failure,
 func (b *Brain) giveBack(now Instant, l lease, committed bool) (standing [targetKinds]bool) {
 	if l.permit == 0 {
 		return standing
+	}
+	if id := l.id(); id.origin != b.origin && !slices.Contains(b.ended[:], id) {
+		b.ended[b.ends%len(b.ended)] = id
+		b.ends++
 	}
 	for i, t := range l.targets() {
 		c := b.get(t)

@@ -120,12 +120,14 @@ func (b *Brain) Load(now Instant, t Target, data []byte) ([]sdk.Change, error) {
 }
 
 // loadPermit takes over another brain's permit, or its return. Of its own ones
-// a brain knows better than an echo of what it wrote earlier.
+// a brain knows better than an echo of what it wrote earlier, and so it does of
+// those that came back here: a store that is slow tells of them later than the end
+// of their attempt does.
 func (b *Brain) loadPermit(now Instant, c *circuit, p *heldRecord) {
 	mine := c.permit.id.origin == b.origin && c.held(now)
 	switch {
 	case mine || p != nil && p.Origin == b.origin:
-	case p == nil:
+	case p == nil || slices.Contains(b.ended[:], p.id()):
 		c.permit = permit{}
 	default:
 		c.permit = permit{id: p.id(), ends: stored(now, p.Ends, maxPermit)}

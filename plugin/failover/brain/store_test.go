@@ -95,6 +95,31 @@ func TestLoadPermits(t *testing.T) {
 
 // TestLoadCutsDeadlines: a deadline written under a clock that ran years ahead
 // keeps nobody out for years.
+// TestLoadPermitThatCameBack: a predecessor's probe ends before its successor reads
+// of it. The target may be tested at once.
+func TestLoadPermitThatCameBack(t *testing.T) {
+	target := routeTarget(worldRoutes[0])
+	for name, f := range map[string]*sdk.Failure{"answered": nil, "given up": fault(sdk.CodeAborted, nil)} {
+		w := newWorld()
+		var turn Turn
+		w.start(&turn, 0)
+		w.b.Failed(w.now, &turn, *fault(sdk.CodeQuota, nil), 0)
+		w.now = moment(time.Hour)
+		s := w.start(&turn, 0)
+		out := w.b.Export(target)
+
+		w.now.Mono += time.Hour // a successor's clock
+		w.b = New(w.now, *w.b.policy)
+		w.b.Settled(w.now, sdk.Outcome{Route: s.Route, Tag: s.Tag, Failure: f}, worldCat)
+		if _, err := w.b.Load(w.now, target, out); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.start(&turn, 0); got.Route != s.Route || got.Kind != sdk.KindProbe {
+			t.Errorf("%s: got %s on %s, want a probe on %s", name, got.Kind, got.Route, s.Route)
+		}
+	}
+}
+
 func TestLoadCutsDeadlines(t *testing.T) {
 	w := newWorld()
 	data := `{"v":1,"n":1,"t":1,"l":[{"n":1,"u":9999999999999},{"n":0,"u":0},{"n":0,"u":0}],"u":9999999999999,"r":9999999999999,"c":"QUOTA","s":9999999999999}`
