@@ -3,6 +3,7 @@ package chaos
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -51,6 +52,18 @@ func (t *troubles) overlap(begin, end time.Time, after time.Duration, what ...ki
 		}
 	}
 	return false
+}
+
+// count is how often there was such a trouble.
+func (t *troubles) count(what ...kind) (n int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, tr := range t.all {
+		if slices.Contains(what, tr.what) {
+			n++
+		}
+	}
+	return n
 }
 
 const (

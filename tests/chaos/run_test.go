@@ -351,8 +351,12 @@ func (r *run) progress(ended <-chan struct{}) {
 
 // sums checks what only all calls together show, and prints what was found.
 func (r *run) sums() {
-	if n, all := r.reasons[pluginAway]+r.reasons[pluginLate], r.calls.Load(); int64(n)*50 > all {
-		r.report(lost, "of %d calls %d met no plugin: more than one in fifty", all, n)
+	if n, all := r.reasons[pluginLate], r.calls.Load(); int64(n)*50 > all {
+		r.report(lost, "of %d calls %d had no decision in time: more than one in fifty", all, n)
+	}
+	// While a plugin is away, the calls under way may meet it; later ones wait for it.
+	if n, times := r.reasons[pluginAway], r.trouble.count(pluginKilled, pluginStopped, suspended); n > times*r.callers {
+		r.report(lost, "%d calls met no plugin, which was away %d times", n, times)
 	}
 	fmt.Printf("chaos: %s, %.0f calls a second: whole %d, cut by their vendor %d, refused for a reason %d, wrong by themselves %d, left %d; longest %s; log in %s\n",
 		time.Since(r.began).Round(time.Second), float64(r.calls.Load())/time.Since(r.began).Seconds(), r.whole.Load(), r.cut.Load(), r.refused.Load(), r.bad.Load(), r.left.Load(),
