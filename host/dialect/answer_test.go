@@ -45,6 +45,7 @@ func TestParseAnswer(t *testing.T) {
 		{"all null", dialect.OpenAI(), `{"id":null,"choices":null,"usage":null}`, nil},
 		{"error", dialect.OpenAI(), `{"error":{"message":"busy"},"choices":[{"message":{"content":"a"}}]}`, nil},
 		{"capacity", dialect.OpenAI(), `{"choices":[{"message":{"content":"a"},"finish_reason":"insufficient_system_resource"}]}`, nil},
+		{"a list for a choice", dialect.OpenAI(), `{"choices":[["message",{"content":"a"}]]}`, nil},
 		{"refusal", dialect.OpenAI(), `{"choices":[{"message":{"content":null,"refusal":"no"},"finish_reason":"content_filter"}],"error":null}`,
 			[]sdk.Event{start("", ""), blockStart(0, sdk.BlockText), textDelta(0, "no"), blockEnd(0), finish(sdk.FinishRefusal)}},
 		{"error", dialect.Responses(), `{"error":{"message":"busy"}}`, nil},

@@ -40,7 +40,7 @@ func openaiWholeOf(body []byte) (a openaiWhole, ok bool) {
 	if !valid(body) {
 		return openaiWhole{}, false
 	}
-	var choice, reason []byte
+	var choice []byte
 	failed := false
 	for w := walk(body); w.member(); {
 		switch string(w.key) {
@@ -58,16 +58,9 @@ func openaiWholeOf(body []byte) (a openaiWhole, ok bool) {
 			}
 		}
 	}
-	for w := walk(choice); w.member(); {
-		switch string(w.key) {
-		case "message":
-			a.message = w.val
-		case "finish_reason":
-			reason = w.val
-		}
-	}
 	var broken bool
-	a.finish, broken = openaiFinish(string(plain(reason)))
+	a.finish, broken = openaiFinish(string(plain(member(choice, "finish_reason"))))
+	a.message = member(choice, "message")
 	return a, !failed && !broken && len(a.message) > 0 && a.message[0] == '{'
 }
 
