@@ -27,7 +27,8 @@ type pace struct {
 
 // permitTime is how much longer than its attempt may take a test of a target keeps
 // others from testing it, if the plugin is killed when it has begun the test and has
-// not yet ordered the attempt: nobody is left who could end it. Cooldowns are shorter.
+// not yet ordered the attempt, or knows the attempt's end and has not yet stored it:
+// nobody is left who could end the test. Cooldowns are shorter.
 const permitTime = 10 * time.Second
 
 func newPace(race bool) pace {
