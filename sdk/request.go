@@ -118,10 +118,8 @@ type Dispatch struct {
 type Limits struct {
 	Connect time.Duration // TCP and TLS; default 5 s
 	// FirstContent runs from sending to the first visible content, or to the whole
-	// answer if it is not streamed. The default depends on the request: 10 s and
-	// 250 µs for each token of the prompt, four times that for reasoning, at most
-	// 2 min; for a whole answer 50 ms for each token that it may have besides, at
-	// least 1 min and at most 10 min.
+	// answer if it is not streamed. The default is 2 min, and for a whole answer
+	// 50 ms for each token that it may have besides, at most 10 min.
 	FirstContent time.Duration
 	Idle         time.Duration // between meaningful events; default 20 s
 	Total        time.Duration // of a committed stream; default 30 min

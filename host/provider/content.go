@@ -7,17 +7,14 @@ import (
 )
 
 // contentLimit is how long a vendor may take to the first visible content of r, or
-// to the whole answer if it is not streamed, where no listener has said so. A call
-// without a plugin waits no longer than one that the failover plugin has sent with
-// its interactive budget: for what a busy vendor needs to read the prompt, and for
-// 20 tokens a second of an answer that comes in one piece.
+// to the whole answer if it is not streamed, where no listener has said so. Nobody
+// stands in for it then, so it gets all the time of the failover plugin's
+// interactive budget: a model on this machine may have to be loaded first. An answer
+// that comes in one piece has 20 tokens a second besides.
 func contentLimit(r *sdk.Request) time.Duration {
-	l, longest := sdk.ContentLimit{Base: 10 * time.Second, PerPrompt: 2 * time.Second / 8000}, 2*time.Minute
-	if r.Shape.Reasoning {
-		l.Base, l.PerPrompt = 4*l.Base, 4*l.PerPrompt
-	}
+	l, longest := sdk.ContentLimit{Base: 2 * time.Minute}, 10*time.Minute
 	if !r.Stream {
-		l.PerOutput, l.Assumed, l.Least, longest = time.Second/20, 4096, time.Minute, 10*time.Minute
+		l.PerOutput, l.Assumed = time.Second/20, 4096
 	}
 	d, ok := l.For(r)
 	if !ok {

@@ -11,23 +11,20 @@ import (
 	"spillway/sdk"
 )
 
-// TestContentLimit: the default is the interactive budget's, by the size of a
-// request.
+// TestContentLimit: the default is the time of the interactive budget, and more for
+// an answer in one piece.
 func TestContentLimit(t *testing.T) {
 	tests := []struct {
 		name string
 		r    sdk.Request
 		want time.Duration
 	}{
-		{"stream", sdk.Request{Stream: true}, 10 * time.Second},
-		{"stream, long prompt", sdk.Request{Stream: true, Shape: sdk.Shape{PromptTokens: 80_000}}, 30 * time.Second},
-		{"stream, reasoning", sdk.Request{Stream: true, Shape: sdk.Shape{PromptTokens: 8000, Reasoning: true}}, 48 * time.Second},
-		{"stream, more than the deadline", sdk.Request{Stream: true, Shape: sdk.Shape{PromptTokens: 1_000_000}}, 2 * time.Minute},
-		{"stream, absurd", sdk.Request{Stream: true, Shape: sdk.Shape{PromptTokens: 1 << 40}}, 2 * time.Minute},
-		{"whole", sdk.Request{}, 214800 * time.Millisecond},
-		{"whole, short", sdk.Request{MaxTokens: 100}, time.Minute},
-		{"whole, long", sdk.Request{MaxTokens: 8000, Shape: sdk.Shape{PromptTokens: 8000}}, 412 * time.Second},
+		{"stream", sdk.Request{Stream: true}, 2 * time.Minute},
+		{"stream, long prompt", sdk.Request{Stream: true, Shape: sdk.Shape{PromptTokens: 800_000, Reasoning: true}}, 2 * time.Minute},
+		{"whole", sdk.Request{}, 2*time.Minute + 204800*time.Millisecond},
+		{"whole, short", sdk.Request{MaxTokens: 100}, 125 * time.Second},
 		{"whole, more than the deadline", sdk.Request{MaxTokens: 1_000_000}, 10 * time.Minute},
+		{"whole, absurd", sdk.Request{MaxTokens: 1 << 40}, 10 * time.Minute},
 	}
 	for _, tt := range tests {
 		if got := contentLimit(&tt.r); got != tt.want {
@@ -43,7 +40,7 @@ func TestKeepAlives(t *testing.T) {
 		stream bool
 		sign   string
 		want   time.Duration
-	}{{true, ": ping\n\n", 10 * time.Second}, {false, "\n", 214800 * time.Millisecond}} {
+	}{{true, ": ping\n\n", 2 * time.Minute}, {false, "\n", 324800 * time.Millisecond}} {
 		synctest.Test(t, func(t *testing.T) {
 			p := inMemory(t, func(w http.ResponseWriter, r *http.Request) {
 				if tt.stream {
