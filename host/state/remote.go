@@ -157,10 +157,12 @@ func (r *remote) list(ctx context.Context, prefix string) ([]sdk.Item, error) {
 	return r.items(ctx, r.scripts.list, prefix, beyond(prefix))
 }
 
-// since asks the server only for what was not heard.
+// since asks the server only for what was not heard. Leases are not told of.
 func (r *remote) since(ctx context.Context, prefix string, after uint64) ([]sdk.Item, uint64, error) {
-	if items, latest, ok := r.heard.since(prefix, after, time.Now()); ok {
-		return items, latest, nil
+	if strings.HasPrefix(prefix, itemRoot) {
+		if items, latest, ok := r.heard.since(prefix, after, time.Now()); ok {
+			return items, latest, nil
+		}
 	}
 	return r.ask(ctx, prefix, after)
 }

@@ -116,8 +116,18 @@ func (p *Plugin) adopt(s *settings, warnings []sdk.Fault) {
 func (p *Plugin) Drain(ctx context.Context) {
 	p.changed()
 	p.store.flush(ctx)
+	p.mu.Lock() // a turn that is not quite over may be about to spawn something
 	p.end()
+	p.mu.Unlock()
 	p.wg.Wait()
+}
+
+// spawn runs f behind the calls, unless the plugin is drained, which waits for it.
+// p.mu is held.
+func (p *Plugin) spawn(f func()) {
+	if p.life.Err() == nil {
+		p.wg.Go(f)
+	}
 }
 
 // now reads both clocks together.

@@ -72,7 +72,8 @@ func (p *Plugin) lease(ctx context.Context, fl *flight, step brain.Step) (releas
 }
 
 // hold joins a lease that this process has, or asks for one. While one is given
-// back there is none, and this process's own permit must do.
+// back, and when the plugin is drained, there is none, and this process's own permit
+// must do.
 func (p *Plugin) hold(name string, lasts time.Duration) (h *held, joined bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -83,9 +84,12 @@ func (p *Plugin) hold(name string, lasts time.Duration) (h *held, joined bool) {
 		h.users++
 		return h, true
 	}
+	if p.life.Err() != nil {
+		return nil, false
+	}
 	h = &held{known: make(chan struct{}), users: 1}
 	p.leases[name] = h
-	p.wg.Go(func() {
+	p.spawn(func() {
 		ctx, cancel := context.WithTimeout(p.life, writeTimeout)
 		defer cancel()
 		l, err := p.host.State().Acquire(ctx, probes+name, lasts)
@@ -103,7 +107,9 @@ func (p *Plugin) hold(name string, lasts time.Duration) (h *held, joined bool) {
 // calls.
 func (p *Plugin) releaser(name string, h *held) func() {
 	return func() {
-		p.wg.Go(func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.spawn(func() {
 			<-h.known
 			if h.err != nil {
 				return
