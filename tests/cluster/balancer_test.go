@@ -33,6 +33,7 @@ type member struct {
 
 	up     bool // gets new calls
 	failed int  // checks in a row
+	drains bool // it has said so
 	life   context.Context
 	end    context.CancelFunc // ends its calls
 }
@@ -142,14 +143,16 @@ func (b *balancer) judge(m *member, status int) {
 		if m.life.Err() != nil {
 			m.life, m.end = context.WithCancel(context.Background())
 		}
-		m.up, m.failed = true, 0
+		m.up, m.failed, m.drains = true, 0, false
 	case 0:
 		if m.failed++; m.failed >= falls {
 			m.up = false
-			m.end()
+			if !m.drains { // it has stopped listening, and its calls go on
+				m.end()
+			}
 		}
 	default:
-		m.up, m.failed = false, 0
+		m.up, m.failed, m.drains = false, 0, true
 	}
 }
 

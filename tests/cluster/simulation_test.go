@@ -188,7 +188,7 @@ func (f *fleet) cost() (c cost) {
 	const (
 		route = "primary/large"
 		rest  = 6 * time.Second
-		trips = 10
+		trips = 5  // in a moment: more would be a storm
 		reads = 40 // of each node
 	)
 	nodes := float64(len(f.nodes))
