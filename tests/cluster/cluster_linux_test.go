@@ -180,24 +180,9 @@ func (c *cluster) hearing() int {
 // until waits for something that comes soon.
 func (c *cluster) until(what string, cond func() bool) {
 	c.t.Helper()
-	if !within(patience, cond) {
+	if !rig.Within(patience, cond) {
 		c.t.Fatalf("did not happen: %s", what)
 	}
-}
-
-// within reports whether something comes to be in time.
-func within(d time.Duration, cond func() bool) bool {
-	limit, tick := time.NewTimer(d), time.NewTicker(5*time.Millisecond)
-	defer limit.Stop()
-	defer tick.Stop()
-	for !cond() {
-		select {
-		case <-tick.C:
-		case <-limit.C:
-			return false
-		}
-	}
-	return true
 }
 
 // ask makes a streamed call in a dialect at a node or the balancer.
@@ -244,7 +229,7 @@ func (c *cluster) hear(nodes ...*node) time.Duration {
 	c.t.Helper()
 	began := time.Now()
 	for _, n := range nodes {
-		if !within(known-time.Since(began), func() bool { return c.stands(n) != nil }) {
+		if !rig.Within(known-time.Since(began), func() bool { return c.stands(n) != nil }) {
 			c.t.Errorf("%s does not know of the trip after %v", n.host.name, known)
 		}
 	}

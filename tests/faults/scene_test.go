@@ -180,19 +180,7 @@ func play(t *testing.T, d caller.Dialect, with settings, vendors ...sim.Vendor) 
 }
 
 // eventually reports whether something comes to be in good time.
-func eventually(cond func() bool) bool {
-	limit, tick := time.NewTimer(patience), time.NewTicker(10*time.Millisecond)
-	defer limit.Stop()
-	defer tick.Stop()
-	for !cond() {
-		select {
-		case <-tick.C:
-		case <-limit.C:
-			return false
-		}
-	}
-	return true
-}
+func eventually(cond func() bool) bool { return rig.Within(patience, cond) }
 
 // until waits for something that comes soon.
 func (s *scene) until(what string, cond func() bool) {
