@@ -148,6 +148,11 @@ func TestCallerLeavesWhilePromptCrosses(t *testing.T) {
 		{"its own deadline", func(ctx context.Context) (context.Context, context.CancelFunc) {
 			return context.WithTimeout(ctx, time.Second)
 		}},
+		{"its own deadline, noticed late", func(ctx context.Context) (context.Context, context.CancelFunc) {
+			due := time.Now().Add(time.Second)
+			ctx, cancel := context.WithDeadline(ctx, due.Add(500*time.Millisecond))
+			return lateContext{ctx, due}, cancel
+		}},
 	}
 	hooks := []struct {
 		name string
@@ -173,6 +178,14 @@ func TestCallerLeavesWhilePromptCrosses(t *testing.T) {
 		}
 	}
 }
+
+// lateContext ends later than the deadline it names: the timer of a busy host.
+type lateContext struct {
+	context.Context
+	due time.Time
+}
+
+func (c lateContext) Deadline() (time.Time, bool) { return c.due, true }
 
 // TestImpatientPrompts: an author who asks for the prompt again and again while
 // the host is busy with an attempt, and does not wait for it, gets it when he

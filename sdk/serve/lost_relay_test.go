@@ -3,10 +3,12 @@ package serve_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"spillway/sdk"
 )
@@ -76,6 +78,25 @@ func TestRelayOfLostPlugin(t *testing.T) {
 				tt.happens(h, cancel)
 				wg.Wait()
 				checkAnswer(t, text, f, tt.text, tt.code, tt.message)
+			})
+		})
+	}
+}
+
+// TestRelayPastItsDeadline: a caller whose own deadline passes leaves, also when the
+// host notices after the plugin could have.
+func TestRelayPastItsDeadline(t *testing.T) {
+	for events, text := range map[int]string{0: "", 3: "part"} {
+		t.Run(fmt.Sprint(events), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := newLosable(t, &hookPlugin{HookFunc: stops(events)})
+				h.upstream = func(_ context.Context, r sdk.Request, _ int) sdk.Stream { return sdk.AnswerText(r.Model, "part") }
+				due := time.Now().Add(50 * time.Millisecond)
+				ctx, cancel := context.WithDeadline(t.Context(), due.Add(50*time.Millisecond))
+				defer cancel()
+				got, f := h.ask(lateContext{ctx, due}, primary)
+				checkAnswer(t, got, f, text, sdk.CodeAborted, "deadline exceeded")
+				checkAlive(t, h)
 			})
 		})
 	}

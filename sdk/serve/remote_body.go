@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -15,6 +16,29 @@ import (
 
 // bodyTimeout is how long a prompt may take to cross: 64 MB take 0.15 s.
 const bodyTimeout = 5 * time.Second
+
+// crossing is the context of a stream to the process, which ends with ctx. The
+// deadline of ctx stays here: a process that were told of it would end the stream
+// by its own clock, perhaps before the host's own has run, and read as lost.
+func crossing(ctx context.Context) (context.Context, context.CancelFunc) {
+	out, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, cancel)
+	return out, func() { stop(); cancel() }
+}
+
+// bodyStream opens a stream for a prompt, which ends by itself when the process
+// takes no part.
+func (s *Session) bodyStream(ctx context.Context) (grpc.BidiStreamingClient[wirepb.BodyPart, wirepb.BodyPart], context.CancelFunc, error) {
+	ctx, left := crossing(ctx)
+	ctx, late := context.WithTimeout(ctx, bodyTimeout)
+	end := func() { late(); left() }
+	stream, err := s.client.Body(ctx)
+	if err != nil {
+		end()
+		return nil, nil, err
+	}
+	return stream, end, nil
+}
 
 // gone reports whether a transfer failed because the process is lost or does
 // not take part, and ends the session then.
@@ -37,12 +61,11 @@ func (a *ask) sendBody(ctx context.Context, s *Session, t *hostTurn) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, bodyTimeout)
-	defer cancel()
-	body, err := s.client.Body(ctx)
+	body, end, err := s.bodyStream(ctx)
 	if err != nil {
 		return err
 	}
+	defer end()
 	// A failed Send says only that there is an error; receiving tells which.
 	err = body.Send(&wirepb.BodyPart{Call: t.id})
 	if err == nil {
@@ -59,12 +82,11 @@ func (a *ask) sendBody(ctx context.Context, s *Session, t *hostTurn) error {
 
 // fetchBody gets the changed prompt of an attempt.
 func (a *ask) fetchBody(ctx context.Context, s *Session, t *hostTurn, attempt uint32) (*sdk.Prompt, error) {
-	ctx, cancel := context.WithTimeout(ctx, bodyTimeout)
-	defer cancel()
-	body, err := s.client.Body(ctx)
+	body, end, err := s.bodyStream(ctx)
 	if err != nil {
 		return nil, err
 	}
+	defer end()
 	_ = body.Send(&wirepb.BodyPart{Call: t.id, Attempt: attempt}) // receiving tells what is wrong
 	b, err := receiveBody(nil, body.Recv)
 	if err != nil {

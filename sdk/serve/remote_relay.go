@@ -83,7 +83,9 @@ func (r *relay) Events() iter.Seq2[sdk.Event, error] {
 // something.
 func (r *relay) pump(life context.Context, yield func(sdk.Event, error) bool) (given, ended bool) {
 	ctx, cancel := context.WithCancel(life) // ends this Relay call
-	stream, err := r.session.client.Relay(ctx)
+	crosses, left := crossing(ctx)
+	defer left()
+	stream, err := r.session.client.Relay(crosses)
 	if err != nil {
 		cancel()
 		return false, false
