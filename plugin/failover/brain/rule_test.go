@@ -304,3 +304,50 @@ func TestRuleNeedsQuiet(t *testing.T) {
 		})
 	}
 }
+
+// What a rule of a class and a joined turn may allocate: nothing, as long as
+// nothing has happened.
+const allocsRule = 0
+
+// TestRuleAllocates: the rules of all classes are made again whenever anything
+// changes, while every call waits for the brain.
+func TestRuleAllocates(t *testing.T) {
+	w := newWorld()
+	c := sdk.RequestClass{Route: worldRoutes[0], Stream: true, Tools: true}
+	rule, ok := w.b.Rule(w.now, c, false, worldCat)
+	if !ok {
+		t.Fatal("no rule")
+	}
+	if n := testing.AllocsPerRun(100, func() { w.b.Rule(w.now, c, false, worldCat) }); n > allocsRule {
+		t.Errorf("a rule allocates %v times, at most %d", n, allocsRule)
+	}
+	var turn Turn
+	q, a := query(w.now, 0), sdk.Attempted{Route: worldRoutes[0], Key: "k1", Kind: sdk.KindPrimary, Tag: rule.Dispatch.Tag, Planned: true}
+	if n := testing.AllocsPerRun(100, func() { w.b.Join(w.now, &turn, q, worldCat, &a) }); n > allocsRule {
+		t.Errorf("a joined turn allocates %v times, at most %d", n, allocsRule)
+	}
+}
+
+// BenchmarkRule is what a class costs whenever a plan is made.
+func BenchmarkRule(b *testing.B) {
+	w := newWorld()
+	c := sdk.RequestClass{Route: worldRoutes[0], Stream: true, Tools: true}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, ok := w.b.Rule(w.now, c, false, worldCat); !ok {
+			b.Fatal("no rule")
+		}
+	}
+}
+
+// BenchmarkJoin is what a waiting call costs when its class leaves the plan.
+func BenchmarkJoin(b *testing.B) {
+	w := newWorld()
+	rule, _ := w.b.Rule(w.now, sdk.RequestClass{Route: worldRoutes[0], Stream: true}, false, worldCat)
+	var turn Turn
+	q, a := query(w.now, 0), sdk.Attempted{Route: worldRoutes[0], Key: "k1", Kind: sdk.KindPrimary, Tag: rule.Dispatch.Tag, Planned: true}
+	b.ReportAllocs()
+	for b.Loop() {
+		w.b.Join(w.now, &turn, q, worldCat, &a)
+	}
+}
