@@ -476,6 +476,37 @@ func TestOutcomesGoToTheSuccessorOnce(t *testing.T) {
 	})
 }
 
+// fragile breaks over every other outcome.
+type fragile struct{ planner }
+
+func (p *fragile) Outcome(o sdk.Outcome) {
+	p.planner.Outcome(o)
+	if o.Seq%2 == 1 {
+		panic("boom")
+	}
+}
+
+// TestOutcomeThatBreaksAnObserver costs the others of its batch nothing.
+func TestOutcomeThatBreaksAnObserver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &fragile{planner{plan: planFor(primary)}}
+		h := newLosable(t, p)
+		h.upstream = func(_ context.Context, r sdk.Request, _ int) sdk.Stream {
+			return reported(r, sdk.AnswerText(r.Model, "ok"))
+		}
+		synctest.Wait()
+		const calls = 5
+		for range calls {
+			h.ask(t.Context(), primary)
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if pending, _ := h.outbox.Pending(); len(p.outcomes) != calls || pending != 0 {
+			t.Errorf("heard of %d outcomes of %d, %d not acknowledged", len(p.outcomes), calls, pending)
+		}
+	})
+}
+
 // reporting is a stream that tells its outcome when it has ended.
 type reporting struct {
 	sdk.Stream

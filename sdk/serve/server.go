@@ -117,7 +117,7 @@ func (g *guest) handle(f *wirepb.ToPlugin) {
 		list := convert(m.Outcomes.Outcomes, outcomeFromWire)
 		g.later(func() {
 			for _, o := range list {
-				g.outcome(o)
+				_ = g.protect("observer", func() { g.outcome(o) }) // costs nobody else his
 			}
 		})
 	case *wirepb.ToPlugin_Reply:
