@@ -23,7 +23,10 @@ type ConformanceOptions struct {
 	New       func() sdk.Plugin // makes a plugin that is not configured yet
 	Config    string            // JSON that it accepts; "{}" if empty
 	BadConfig string            // JSON that it, or its schema, refuses; not tried if empty
-	Catalogue sdk.Catalogue     // what its host offers
+	// OtherConfig is JSON that it accepts while it runs. The plan of a plugin that
+	// has one must follow it; not tried if empty.
+	OtherConfig string
+	Catalogue   sdk.Catalogue // what its host offers
 
 	// Request is a call that the plugin takes part in. The default is a stream
 	// of the catalogue's first model.
@@ -69,6 +72,10 @@ var checks = []check{
 	{"re-entered call", checkReentered},
 	{"outcomes", checkOutcomes},
 	{"drain", checkDrain},
+	{"plan", checkPlan},
+	{"planned failure", checkPlannedFailure},
+	{"running attempt", checkRunning},
+	{"planned outcomes", checkPlannedOutcomes},
 	{"nothing left", checkEnd},
 }
 

@@ -79,6 +79,13 @@ func TestConformanceFails(t *testing.T) {
 			return &plugin{HookFunc: pass, configure: func(sdk.Config) error { return err }}
 		}
 	}
+	planning := func(change func(*planner)) maker {
+		return func(stuck) sdk.Plugin {
+			p := newPlanner()
+			change(p)
+			return p
+		}
+	}
 	var versions atomic.Int32
 
 	tests := []struct {
@@ -262,6 +269,43 @@ func TestConformanceFails(t *testing.T) {
 		{"drain", "panic", func(stuck) sdk.Plugin {
 			return &plugin{HookFunc: pass, drain: func() { panic("boom") }}
 		}, ConformanceOptions{Patience: 300 * time.Millisecond}, "not drained within"},
+		{"plan", "none", planning(func(p *planner) { p.change = func(s *sdk.Plan) { *s = sdk.Plan{} } }),
+			ConformanceOptions{Patience: 100 * time.Millisecond}, "no healthy call was planned within"},
+		{"plan", "of another's vendor", planning(func(p *planner) {
+			p.change = func(s *sdk.Plan) {
+				other := s.Rules[0]
+				other.Class.Route.Provider = "elsewhere"
+				s.Rules = append(s.Rules, other)
+			}
+		}), ConformanceOptions{}, "a rule for elsewhere/model: the catalogue has no such provider"},
+		{"plan", "for ever", planning(func(p *planner) { p.change = func(s *sdk.Plan) { s.TTL = time.Hour } }),
+			ConformanceOptions{}, "TTL: got 1h0m0s"},
+		{"plan", "of settings that were", planning(func(p *planner) { p.frozen = true }),
+			ConformanceOptions{OtherConfig: `{"limit": 2}`, Patience: 300 * time.Millisecond}, "the plan does not follow changed settings"},
+		{"plan", "of vendors that were", planning(func(p *planner) { p.frozen = true }),
+			ConformanceOptions{Patience: 100 * time.Millisecond}, "the plan does not follow the catalogue"},
+		{"planned failure", "panic", planning(func(p *planner) { p.past = func(c *sdk.Call) { panic("boom") } }),
+			ConformanceOptions{}, "a planned attempt that fails with QUOTA: the plugin broke"},
+		{"planned failure", "next though it is spent", planning(func(p *planner) {
+			p.HookFunc = func(ctx context.Context, c *sdk.Call, next sdk.Next) (sdk.Stream, error) { return next(ctx, c.Request) }
+		}), ConformanceOptions{}, "next: used twice"},
+		{"running attempt", "panic", planning(func(p *planner) { p.running = func(c *sdk.Call) { panic("boom") } }),
+			ConformanceOptions{Patience: time.Second}, "a running attempt that fails: the plugin broke"},
+		{"running attempt", "taken for one that has ended", planning(func(p *planner) {
+			p.running = func(c *sdk.Call) { _ = c.Past[0] }
+		}), ConformanceOptions{Patience: time.Second}, "the plugin broke"},
+		{"running attempt", "kept", func(s stuck) sdk.Plugin {
+			p := newPlanner()
+			p.running = func(*sdk.Call) { <-s }
+			return p
+		}, ConformanceOptions{Patience: 300 * time.Millisecond}, "a running attempt that answers: its turn goes on"},
+		{"planned outcomes", "never heard", func(s stuck) sdk.Plugin {
+			p := newPlanner()
+			p.outcome = func(sdk.Outcome) { <-s }
+			return p
+		}, ConformanceOptions{Patience: 300 * time.Millisecond}, "outcomes of planned calls were not acknowledged"},
+		{"planned outcomes", "panic", planning(func(p *planner) { p.outcome = func(sdk.Outcome) { panic("boom") } }),
+			ConformanceOptions{}, "times over outcomes of planned calls"},
 		{"nothing left", "a worker", func(s stuck) sdk.Plugin {
 			return &plugin{HookFunc: pass, configure: func(sdk.Config) error {
 				go func() { <-s }()

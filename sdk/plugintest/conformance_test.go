@@ -84,6 +84,7 @@ func TestConformance(t *testing.T) {
 		"mapping":       {New: hook(louder), Changes: true},
 		"short-circuit": {New: hook(answerItself), Changes: true},
 		"failing over":  {New: hook(failOver)},
+		"planning":      {New: func() sdk.Plugin { return newPlanner() }, OtherConfig: `{"limit": 2}`},
 		"every depth": {New: func() sdk.Plugin {
 			return &plugin{HookFunc: pass, manifest: manifestOf(func(m *sdk.Manifest) { m.Hook.MaxDepth = 16 })}
 		}},

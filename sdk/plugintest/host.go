@@ -35,6 +35,8 @@ type Options struct {
 	AskAlways bool         // keep no plan of the plugin's
 
 	decide time.Duration // in the place of the manifest's, if set
+	outbox *serve.Outbox // default: a new one
+	wire   *wire         // default: nobody meddles with it
 }
 
 // Upstream answers an attempt in the place of a vendor. attempt counts the
@@ -46,7 +48,7 @@ type Host struct {
 	session  *serve.Session
 	remote   *serve.Remote
 	upstream Upstream
-	outbox   serve.Outbox
+	outbox   *serve.Outbox
 
 	mu        sync.Mutex
 	drained   bool
@@ -54,6 +56,7 @@ type Host struct {
 	decisions []sdk.Decision
 	status    sdk.Status
 	probes    []string
+	plans     []sdk.Plan
 }
 
 // Start runs p and configures it. It ends the test on any error; see [Open] for
@@ -84,20 +87,27 @@ func Open(tb testing.TB, p sdk.Plugin, o Options) (*Host, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 
+	if o.outbox == nil {
+		o.outbox = new(serve.Outbox)
+	}
+	if o.wire == nil {
+		o.wire = new(wire)
+	}
+
 	listener := bufconn.Listen(1 << 20)
 	server := grpc.NewServer()
 	wirepb.RegisterPluginServer(server, serve.NewServer(p, o.Log))
 	var wg sync.WaitGroup
 	wg.Go(func() { _ = server.Serve(listener) })
 	conn, err := grpc.NewClient("passthrough:///plugin", append(serve.DialOptions(),
-		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithStreamInterceptor(o.wire.intercept),
 		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return listener.DialContext(ctx) }))...)
 	if err != nil {
 		return nil, err
 	}
 	tb.Cleanup(func() { conn.Close(); server.Stop(); wg.Wait() })
 
-	h := &Host{upstream: o.Upstream}
+	h := &Host{upstream: o.Upstream, outbox: o.outbox}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	m, err := serve.Describe(ctx, conn)
@@ -105,8 +115,8 @@ func Open(tb testing.TB, p sdk.Plugin, o Options) (*Host, error) {
 		return nil, err
 	}
 	h.session, err = serve.Open(ctx, conn, m, serve.SessionOptions{
-		Entry: m.Name, Epoch: 1, State: o.State, Outbox: &h.outbox, Log: o.Log, AskAlways: o.AskAlways,
-		Record: h.record, Report: h.report, Probe: h.probe,
+		Entry: m.Name, Epoch: 1, State: o.State, Outbox: h.outbox, Log: o.Log, AskAlways: o.AskAlways,
+		Record: h.record, Report: h.report, Probe: h.probe, Plan: h.plan,
 	})
 	if err != nil {
 		return nil, err
@@ -124,7 +134,7 @@ func Open(tb testing.TB, p sdk.Plugin, o Options) (*Host, error) {
 		_ = h.Drain(ctx)
 	})
 	m.Hook.Decide = cmp.Or(o.decide, m.Hook.Decide)
-	h.remote = serve.NewRemote(m.Name, m.Hook, (*source)(h), &h.outbox)
+	h.remote = serve.NewRemote(m.Name, m.Hook, (*source)(h), h.outbox)
 	return h, nil
 }
 
@@ -170,6 +180,19 @@ func (h *Host) probe(provider string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.probes = append(h.probes, provider)
+}
+
+func (h *Host) plan(p sdk.Plan) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.plans = append(h.plans, p)
+}
+
+// Plans are what the plugin has published so far; the last one stands.
+func (h *Host) Plans() []sdk.Plan {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return append([]sdk.Plan(nil), h.plans...)
 }
 
 // Decisions are what the plugin recorded so far, Status its last report.

@@ -27,6 +27,7 @@ type SessionOptions struct {
 	Record func(sdk.Decision)
 	Report func(sdk.Status)
 	Probe  func(provider string)
+	Plan   func(sdk.Plan) // hears of each that is kept
 }
 
 // Session is one plugin process as its host sees it. Methods are safe for
@@ -143,8 +144,12 @@ func (s *Session) handle(f *wirepb.ToHost) {
 		if !s.plans {
 			return
 		}
-		if left := s.standing.set(planFromWire(m.Plan)); len(left) > 0 {
+		plan := planFromWire(m.Plan)
+		if left := s.standing.set(plan); len(left) > 0 {
 			s.wg.Go(func() { s.join(left) })
+		}
+		if s.opts.Plan != nil {
+			s.opts.Plan(plan)
 		}
 	case *wirepb.ToHost_Probe:
 		if s.opts.Probe != nil {

@@ -13,6 +13,8 @@ func TestConformance(t *testing.T) {
 		New:       func() sdk.Plugin { return driver.New() },
 		Config:    threeVendors,
 		BadConfig: `{"cooldownMs": 2000, "maxCooldownMs": 1000}`, // which no schema can say
-		Catalogue: catalogue,
+		// What a rule says: the settings that it is made of.
+		OtherConfig: `{"priority": ["kimi-coding/k3", "anthropic/claude-sonnet-5"], "stream": "resume", "budget": {"idleMs": 7000}}`,
+		Catalogue:   catalogue,
 	})
 }
