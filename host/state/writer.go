@@ -2,6 +2,7 @@ package state
 
 import (
 	"context"
+	"math/rand/v2"
 	"sync"
 	"time"
 )
@@ -11,6 +12,8 @@ const (
 	// much as ten rows.
 	linger = 50 * time.Millisecond
 
+	// writeRetry bounds the pause after a flush that failed. It is at least half of
+	// that, by chance: a store that comes back does not find all its users at once.
 	writeRetry = time.Second
 )
 
@@ -52,7 +55,7 @@ func (w *writer) run() {
 		case <-w.ended:
 			return
 		}
-		for wait := linger; ; wait = writeRetry {
+		for wait := linger; ; wait = writeRetry/2 + rand.N(writeRetry/2) {
 			select {
 			case <-time.After(wait):
 			case <-w.ended:

@@ -126,6 +126,41 @@ func TestWriterOutage(t *testing.T) {
 	})
 }
 
+// TestWritersRetryApart: writers that failed together do not come back together.
+func TestWritersRetryApart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const writers, tries = 10, 5
+		var mu sync.Mutex
+		pauses := map[time.Duration]bool{}
+		for range writers {
+			var last time.Time
+			w := startWriter(time.Second, func(context.Context) error {
+				mu.Lock()
+				defer mu.Unlock()
+				if now := time.Now(); !last.IsZero() {
+					pauses[now.Sub(last)] = true
+				}
+				last = time.Now()
+				return errors.New("down")
+			})
+			w.poke()
+			defer w.close()
+		}
+		time.Sleep(linger + tries*writeRetry)
+		synctest.Wait()
+		mu.Lock()
+		defer mu.Unlock()
+		for p := range pauses {
+			if p < writeRetry/2 || p >= writeRetry {
+				t.Errorf("retried after %v, want %v to %v", p, writeRetry/2, writeRetry)
+			}
+		}
+		if len(pauses) < writers*tries/2 {
+			t.Errorf("%d different pauses of %d writers, want each to have its own", len(pauses), writers)
+		}
+	})
+}
+
 // TestWatchOutage: a watch that begins while the store is out of reach hears
 // of everything once it is back.
 func TestWatchOutage(t *testing.T) {
