@@ -30,6 +30,7 @@ type Brain struct {
 	served   map[sdk.Route]int     // by how many of them
 	sweep    time.Duration         // on Instant.Mono, when to look for those that are over
 	strides  map[sdk.Route]*stride // how fast routes begin
+	repaced  bool                  // one of them begins at another pace, and nobody has asked
 	measured measured              // what routes have shown
 	spins    map[string]uint64     // by provider: turns without a conversation, which take the keys in turn
 

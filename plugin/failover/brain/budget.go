@@ -107,7 +107,7 @@ func (b *Brain) auto(now Instant, t *Turn, r sdk.Route) time.Duration {
 	if t.query.Shape.Reasoning {
 		d *= reasoningFactor
 	}
-	return max(d, min(b.pace(r)*3/2, 2*d))
+	return max(d, min(paced(b.pace(r)), 2*d))
 }
 
 // limits are those of an attempt on r that begins after delay. short says that

@@ -126,9 +126,24 @@ func (b *Brain) learn(r sdk.Route, d time.Duration) {
 		s = &stride{}
 		b.strides[r] = s
 	}
+	before := b.pace(r)
 	s.times[s.n%paceWindow] = d
 	s.n++
+	if after := b.pace(r); after != before && paced(max(before, after)) > contentBase {
+		b.repaced = true
+	}
 }
+
+// Repaced reports whether the pace of a route, and with it what Rule says of it,
+// may have changed since Repaced was called last.
+func (b *Brain) Repaced() bool {
+	news := b.repaced
+	b.repaced = false
+	return news
+}
+
+// paced is the limit that a pace asks for.
+func paced(pace time.Duration) time.Duration { return pace * 3 / 2 }
 
 // pace is the 95th percentile of r's recent first contents, 0 if unknown: of
 // twenty the second longest, of fewer the longest.

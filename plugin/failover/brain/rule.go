@@ -117,7 +117,7 @@ func (b *Brain) contentLimit(t *Turn) sdk.ContentLimit {
 			factor = reasoningFactor
 		}
 		l.Base, l.PerPrompt = contentBase*factor, 2*contentPer8K/8000*factor
-		if pace := b.pace(t.query.Head) * 3 / 2; pace > l.Base {
+		if pace := paced(b.pace(t.query.Head)); pace > l.Base {
 			l.Pace = pace
 		}
 	}

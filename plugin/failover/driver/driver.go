@@ -150,7 +150,11 @@ func (p *Plugin) Outcome(o sdk.Outcome) {
 		o.Failure = &f
 	}
 	var changes []sdk.Change
-	p.think(func(now brain.Instant) { changes = p.brain.Settled(now, o, p.host.Catalogue()) })
+	repaced := false
+	p.think(func(now brain.Instant) {
+		changes = p.brain.Settled(now, o, p.host.Catalogue())
+		repaced = p.brain.Repaced()
+	})
 	d := sdk.Decision{Call: o.Call, Attempt: o.Attempt, Changes: append(p.proof(o.Tag), changes...)}
 	if f := o.Failure; f != nil {
 		d.Code, d.Scope, d.Rule = f.Code, f.Scope, f.Rule
@@ -160,6 +164,9 @@ func (p *Plugin) Outcome(o sdk.Outcome) {
 		p.host.Record(d)
 	}
 	p.moved(changes)
+	if repaced {
+		p.replan(false)
+	}
 }
 
 // Judge implements sdk.Judge.

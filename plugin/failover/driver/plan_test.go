@@ -224,6 +224,32 @@ func TestToolLoopUnderPlan(t *testing.T) {
 	})
 }
 
+// TestPaceUnderPlan: a route that has become slow has the time it needs from the
+// next call on, not from when the plan is renewed.
+func TestPaceUnderPlan(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var last sdk.Dispatch
+		b := startAs(t, threeVendors, plugintest.Script{}, plugintest.Options{})
+		b.see = func(r sdk.Request) { last = r.Dispatch }
+		b.healthy()
+		if last.Limits.FirstContent != 10*time.Second {
+			t.Fatalf("limit: %v", last.Limits.FirstContent)
+		}
+		time.Sleep(time.Second) // the renewal is far
+		synctest.Wait()
+		slow := make(chan struct{})
+		time.AfterFunc(8*time.Second, func() { close(slow) })
+		b.set(claude, plugintest.Answer{Text: "ok from " + claude, After: slow})
+		b.planned("slow", true)
+		b.set(claude)
+		time.Sleep(200 * time.Millisecond) // the outcome has come
+		b.planned("after a slow one", true)
+		if last.Limits.FirstContent != 12*time.Second {
+			t.Errorf("limit after a first content of 8 s: %v, want half as much again", last.Limits.FirstContent)
+		}
+	})
+}
+
 // TestSettingsUnderPlan: the next call follows the new settings.
 func TestSettingsUnderPlan(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
