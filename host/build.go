@@ -211,9 +211,9 @@ func (b *builder) plugin(ctx context.Context, u *unit) *unit {
 			r.store.PutStatus(u.entry.ID, s)
 			r.followers.statusChanged()
 		},
-		Changed: r.followers.statusChanged,
-		Probe:   r.probe,
-		Check:   func(m sdk.Manifest) error { return validate(u.entry, m.Schema) },
+		Changed: r.followers.statusChanged, AskAlways: r.askAlways,
+		Probe: r.probe,
+		Check: func(m sdk.Manifest) error { return validate(u.entry, m.Schema) },
 	})
 	if err != nil {
 		u.err = placed(u.entry, err)

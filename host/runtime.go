@@ -59,6 +59,8 @@ type Runtime struct {
 	seals  *provider.Seals
 	owner  string // of leases in the store
 	began  time.Time
+	// askAlways keeps no plan of any plugin's.
+	askAlways bool
 
 	followers followers
 
@@ -82,13 +84,16 @@ func Open(ctx context.Context, o Options) (*Runtime, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	r := &Runtime{opts: o, log: o.Log, owner: rand.Text(), began: time.Now(), asking: map[string]bool{}}
+	always, err := askAlways()
+	if err != nil {
+		return nil, err
+	}
+	r := &Runtime{opts: o, log: o.Log, owner: rand.Text(), began: time.Now(), askAlways: always, asking: map[string]bool{}}
 	r.life, r.end = context.WithCancel(context.Background())
 	r.drained = make(chan struct{})
 	close(r.drained) // none yet
 	var w *watcher
 	if o.Watch {
-		var err error
 		if w, err = r.watcher(); err != nil { // before anything is read, so that no change is missed
 			return nil, err
 		}

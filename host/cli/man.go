@@ -66,6 +66,7 @@ func manual(root *cobra.Command) string {
 	m.section("ENVIRONMENT")
 	m.item("SPILLWAY_HOME", "the folder of all profiles; default: spillway in the user's configuration directory")
 	m.item(tokenVariable, "a token that clients of serve must send")
+	m.item("SPILLWAY_PLAN", "off: the plugins are asked about every call, and no standing plan of theirs counts; default: on")
 	m.item("LC_ALL, LC_MESSAGES, LANG", "the language of texts: English, or Chinese if it begins with zh")
 	m.item("NO_COLOR", "no colours on a terminal")
 	return m.String()

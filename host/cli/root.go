@@ -83,6 +83,9 @@ func exitCode(err error) int {
 	if _, bad := errors.AsType[*profile.Error](err); bad {
 		return exitUsage
 	}
+	if _, bad := errors.AsType[*host.VariableError](err); bad {
+		return exitUsage
+	}
 	if _, undecided := errors.AsType[*agent.UndecidedError](err); undecided {
 		return exitUndecided
 	}

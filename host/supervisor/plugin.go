@@ -31,16 +31,12 @@ type Options struct {
 	// StartTimeout bounds each step of a start: the handshake, the manifest, the
 	// configuration. Default 10 s.
 	StartTimeout time.Duration
-	// AskAlways keeps no plan of the plugin's: it is asked about every call. The
-	// variable SPILLWAY_PLAN=off in the host's environment does the same.
+	// AskAlways keeps no plan of the plugin's: it is asked about every call.
 	AskAlways bool
 	// Check, if set, sees the manifest before the plugin is configured; an
 	// error stops the start.
 	Check func(sdk.Manifest) error
 }
-
-// planVariable switches standing plans off, to compare and to find faults.
-const planVariable = "SPILLWAY_PLAN"
 
 // ErrDown is why Acquire fails: the plugin is stopped, or in a crash loop.
 var ErrDown = errors.New("plugin is down")
@@ -88,7 +84,6 @@ func Start(ctx context.Context, o Options) (*Plugin, error) {
 // start is Start up to the configured process.
 func start(ctx context.Context, o Options) (_ *Plugin, _ *instance, err error) {
 	log := o.Log.With("plugin", o.Entry)
-	o.AskAlways = o.AskAlways || os.Getenv(planVariable) == "off"
 	p := &Plugin{opts: o, log: log, out: &output{log: log}, changed: make(chan struct{})}
 	if p.copy, err = hold(o.Binary.Path); err != nil {
 		return nil, nil, execFault(err, o.Binary)
