@@ -29,7 +29,7 @@ func build(dir, goos, goarch string) ([]entry, error) {
 			name += ".exe"
 		}
 		file := filepath.Join(dir, filepath.FromSlash(name))
-		if err := command(env, nil, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", file, p.pkg); err != nil {
+		if err := command(env, nil, "go", "build", "-trimpath", "-tags=grpcnotrace", "-ldflags=-s -w", "-o", file, p.pkg); err != nil {
 			return nil, err
 		}
 		files = append(files, entry{name, file, 0o755})
