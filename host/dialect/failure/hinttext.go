@@ -14,42 +14,42 @@ const unit = `(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours
 
 var (
 	// "try again in 1h43m56s", "retry after 20 seconds", "reset after 2 days, 3 hours"
-	relativeText = regexp.MustCompile(`(?i)\b(?:again|retry|retrying|wait|resets?|refresh(?:es|ed)?|available|replenished|renews?|retry_delay \{ seconds:|retrydelay:?)\s+(?:after|in|within|for|at least)?\s*(?:about|approximately|~)?\s*((?:\d+(?:\.\d+)?\s*` + unit + `\b[\s,]*(?:and\s+)?)+|(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+|\d+(?:\.\d+)?\b)`)
-	relativePart = regexp.MustCompile(`(?i)(\d+(?:\.\d+)?)\s*(` + unit + `)?`)
+	relativeText = expression(`(?i)\b(?:again|retry|retrying|wait|resets?|refresh(?:es|ed)?|available|replenished|renews?|retry_delay \{ seconds:|retrydelay:?)\s+(?:after|in|within|for|at least)?\s*(?:about|approximately|~)?\s*((?:\d+(?:\.\d+)?\s*` + unit + `\b[\s,]*(?:and\s+)?)+|(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+|\d+(?:\.\d+)?\b)`)
+	relativePart = expression(`(?i)(\d+(?:\.\d+)?)\s*(` + unit + `)?`)
 	// "请在 2 分 30 秒后重试", "5 分钟后恢复", "等待 20 秒"
-	relativeHan = regexp.MustCompile(`(?:` + hanPart + `)+(?:之|以)?[后後]|等待 ?(?:` + hanPart + `)+`)
-	hanParts    = regexp.MustCompile(hanPart)
+	relativeHan = expression(`(?:` + hanPart + `)+(?:之|以)?[后後]|等待 ?(?:` + hanPart + `)+`)
+	hanParts    = expression(hanPart)
 
 	// a date and a time, in the forms met in reset texts
-	momentText = regexp.MustCompile(`(\d{4}-\d\d-\d\d)(?:[T ]|\s+at\s+)(\d\d:\d\d(?::\d\d)?)(?:\.\d+)?\s?(Z|UTC|[+-]\d\d:?\d\d)?`)
+	momentText = expression(`(\d{4}-\d\d-\d\d)(?:[T ]|\s+at\s+)(\d\d:\d\d(?::\d\d)?)(?:\.\d+)?\s?(Z|UTC|[+-]\d\d:?\d\d)?`)
 	// "limit reached|1755772800"
-	epochText = regexp.MustCompile(`\|(\d{10}(?:\d{3})?)\b`)
+	epochText = expression(`\|(\d{10}(?:\d{3})?)\b`)
 	// "resets at 10:00 UTC", "resets Jan 18, 11:30am (Asia/Calcutta)", "reset at 5pm (Europe/Warsaw)"
-	wallText  = regexp.MustCompile(`(?i)\bresets?\s+(?:at\s+|on\s+)?(?:([A-Z][a-z]{2})[a-z]*\s+(\d{1,2}),?\s+(?:at\s+)?)?(\d{1,2})(?::(\d\d))?\s?(am|pm)?\s*\(?(UTC|GMT|[A-Z][A-Za-z]+/[A-Za-z_]+(?:/[A-Za-z_]+)?)\)?`)
-	resetWord = regexp.MustCompile(`(?i)reset|refresh|regain|renew|retry|available|again|重置|恢复|恢復|刷新`)
+	wallText  = expression(`(?i)\bresets?\s+(?:at\s+|on\s+)?(?:([A-Z][a-z]{2})[a-z]*\s+(\d{1,2}),?\s+(?:at\s+)?)?(\d{1,2})(?::(\d\d))?\s?(am|pm)?\s*\(?(UTC|GMT|[A-Z][A-Za-z]+/[A-Za-z_]+(?:/[A-Za-z_]+)?)\)?`)
+	resetWord = expression(`(?i)reset|refresh|regain|renew|retry|available|again|重置|恢复|恢復|刷新`)
 )
 
 // textWaits finds hints in the vendor's message. zone is what a time without a
 // zone is in.
 func textWaits(message string, now time.Time, zone *time.Location) []wait {
 	var ws []wait
-	if m := relativeText.FindStringSubmatchIndex(message); m != nil && !isDate(message[m[3]:]) {
-		ws = append(ws, wait{after: sumParts(relativePart, message[m[2]:m[3]]), source: "message"})
+	if m := relativeText().FindStringSubmatchIndex(message); m != nil && !isDate(message[m[3]:]) {
+		ws = append(ws, wait{after: sumParts(relativePart(), message[m[2]:m[3]]), source: "message"})
 	}
-	if text := relativeHan.FindString(message); text != "" {
-		ws = append(ws, wait{after: sumParts(hanParts, text), source: "message"})
+	if text := relativeHan().FindString(message); text != "" {
+		ws = append(ws, wait{after: sumParts(hanParts(), text), source: "message"})
 	}
-	if m := momentText.FindStringSubmatch(message); m != nil && resetWord.MatchString(message) {
+	if m := momentText().FindStringSubmatch(message); m != nil && resetWord().MatchString(message) {
 		if t, ok := moment(m[1], m[2], m[3], zone); ok {
 			ws = append(ws, wait{at: t, source: "message"})
 		}
 	}
-	if m := epochText.FindStringSubmatch(message); m != nil {
+	if m := epochText().FindStringSubmatch(message); m != nil {
 		if t, ok := parseMoment(m[1]); ok {
 			ws = append(ws, wait{at: t, source: "message"})
 		}
 	}
-	if m := wallText.FindStringSubmatch(message); m != nil {
+	if m := wallText().FindStringSubmatch(message); m != nil {
 		if t, ok := wallMoment(m, now); ok {
 			ws = append(ws, wait{at: t, source: "message"})
 		}

@@ -1,7 +1,6 @@
 package failure
 
 import (
-	"regexp"
 	"strings"
 
 	"spillway/sdk"
@@ -77,11 +76,11 @@ func isHTML(text string) bool {
 		strings.HasPrefix(head, "<?xml") && strings.Contains(head, "<html")
 }
 
-var titleTag = regexp.MustCompile(`(?is)<title[^>]*>(.{0,300}?)</title>`)
+var titleTag = expression(`(?is)<title[^>]*>(.{0,300}?)</title>`)
 
 // htmlTitle is a page's title, for people.
 func htmlTitle(page string) string {
-	m := titleTag.FindStringSubmatch(page[:min(len(page), 4096)])
+	m := titleTag().FindStringSubmatch(page[:min(len(page), 4096)])
 	if m == nil {
 		return ""
 	}

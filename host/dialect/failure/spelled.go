@@ -1,7 +1,6 @@
 package failure
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 )
@@ -11,13 +10,13 @@ import (
 // echoed input, are not taken for codes.
 var (
 	// "HTTP 429: …", "status code: 403", "API error (503)", "429 Too Many …"
-	spelledStatus = regexp.MustCompile(`(?i)(?:^|\b(?:http|status(?:[ _]?code)?|error(?: code)?|api error)[ :=(]{1,3}(?:status )?)([45]\d\d)\b`)
+	spelledStatus = expression(`(?i)(?:^|\b(?:http|status(?:[ _]?code)?|error(?: code)?|api error)[ :=(]{1,3}(?:status )?)([45]\d\d)\b`)
 	// "error 1310: …", "error code: 1015", "…(2056)"
-	spelledNumber = regexp.MustCompile(`(?i)(?:\berror(?:[ _]code)?[ :=]{1,2}|^\[?)(\d{4,6})\b|\((\d{4,6})\)\s*$`)
+	spelledNumber = expression(`(?i)(?:\berror(?:[ _]code)?[ :=]{1,2}|^\[?)(\d{4,6})\b|\((\d{4,6})\)\s*$`)
 	// "(ThrottlingException)", "[rate_limit_exceeded]"
-	spelledBracket = regexp.MustCompile(`[(\[]([A-Za-z]+Exception|[a-z]+(?:_[a-z]+)+)[)\]]`)
+	spelledBracket = expression(`[(\[]([A-Za-z]+Exception|[a-z]+(?:_[a-z]+)+)[)\]]`)
 	// "<400> InternalError.Algo.DataInspectionFailed: …", "403 Forbidden: a-b:c-d: …"
-	spelledPrefix = regexp.MustCompile(`(?:^|[:>)] ?|\d{3} )([A-Za-z]+(?:[._:-]?[A-Za-z]+)*): `)
+	spelledPrefix = expression(`(?:^|[:>)] ?|\d{3} )([A-Za-z]+(?:[._:-]?[A-Za-z]+)*): `)
 )
 
 // edgeOwner names the table of the codes that a content network writes itself.
@@ -26,18 +25,18 @@ const edgeOwner = "cloudflare"
 // spelled takes the codes out of a text's fixed places.
 func (r *reading) spelled(s string) {
 	head := s[:min(len(s), 300)]
-	if m := spelledStatus.FindStringSubmatch(head); m != nil && r.status == 0 {
+	if m := spelledStatus().FindStringSubmatch(head); m != nil && r.status == 0 {
 		r.status, _ = strconv.Atoi(m[1])
 	}
-	for _, m := range spelledBracket.FindAllStringSubmatch(head, 4) {
+	for _, m := range spelledBracket().FindAllStringSubmatch(head, 4) {
 		r.addName("text", m[1])
 	}
-	for _, m := range spelledPrefix.FindAllStringSubmatch(head, 4) {
+	for _, m := range spelledPrefix().FindAllStringSubmatch(head, 4) {
 		if isCodeLike(m[1]) {
 			r.addName("text", m[1])
 		}
 	}
-	if m := spelledNumber.FindStringSubmatch(s[:min(len(s), 2048)]); m != nil {
+	if m := spelledNumber().FindStringSubmatch(s[:min(len(s), 2048)]); m != nil {
 		n := name{field: "text", value: m[1] + m[2]}
 		if strings.HasPrefix(n.value, "10") && strings.HasPrefix(strings.ToLower(s), "error code") {
 			n.owner = edgeOwner
