@@ -17,6 +17,7 @@
 package classify
 
 import (
+	"sync"
 	"time"
 
 	"spillway/sdk"
@@ -39,7 +40,7 @@ type Classifier struct {
 	// expression that exceeds its time limit, from the goroutine of Refine.
 	OnFault func(sdk.Fault)
 
-	rules    []*rule
+	rules    func() []*rule // made at the first call
 	patterns []*pattern
 }
 
@@ -55,13 +56,24 @@ type pattern struct {
 	match *expression
 }
 
-// New prepares the built-in rules and compiles the user's patterns, JavaScript
-// regular expressions matched without regard to case. One that does not compile
-// is returned as a fault and left out.
+// New compiles the user's patterns, JavaScript regular expressions matched
+// without regard to case. One that does not compile is returned as a fault and
+// left out.
 func New(patterns []string) (*Classifier, []sdk.Fault) {
-	c := &Classifier{}
+	c := &Classifier{rules: sync.OnceValue(builtinRules)}
+	var faults []sdk.Fault
+	c.patterns, faults = compilePatterns(patterns)
+	return c, faults
+}
+
+// Prepare makes the built-in rules, some milliseconds' work that the first
+// Refine which needs them does otherwise.
+func (c *Classifier) Prepare() { c.rules() }
+
+func builtinRules() []*rule {
+	var all []*rule
 	for _, p := range phrases() {
-		c.rules = append(c.rules, &rule{
+		all = append(all, &rule{
 			phrase:     p,
 			match:      builtin(p.any...),
 			unless:     builtin(p.unless),
@@ -69,9 +81,7 @@ func New(patterns []string) (*Classifier, []sdk.Fault) {
 			unlessFrom: builtin(p.unlessFrom),
 		})
 	}
-	var faults []sdk.Fault
-	c.patterns, faults = compilePatterns(patterns)
-	return c, faults
+	return all
 }
 
 // Refine returns f with its code, scope and rule corrected by wording. provider
@@ -89,7 +99,7 @@ func (c *Classifier) Refine(provider string, f sdk.Failure) sdk.Failure {
 func (c *Classifier) refinePhrases(provider string, f sdk.Failure) sdk.Failure {
 	text := textOf(normalize(f.Message, f.Class() == sdk.ClassCaller))
 	from := textOf([]rune(provider + " " + f.VendorCode + " " + f.VendorType))
-	for _, r := range c.rules {
+	for _, r := range c.rules() {
 		if !r.admits(f) {
 			continue
 		}

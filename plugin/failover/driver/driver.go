@@ -67,6 +67,7 @@ func (p *Plugin) Configure(ctx context.Context, host sdk.Host, c sdk.Config) err
 		return err
 	}
 	p.host = host
+	p.wg.Go(s.classifier.Prepare) // the host need not wait for it
 	p.adopt(s, warnings)
 	p.brain = brain.New(p.now(), s.policy)
 	p.store.init(host.State())
@@ -88,6 +89,7 @@ func (p *Plugin) Settings(c sdk.Config, _ []string) error {
 	if err != nil {
 		return err
 	}
+	s.classifier.Prepare() // before calls have it
 	p.adopt(s, warnings)
 	var changes []sdk.Change
 	p.think(func(now brain.Instant) { changes = p.brain.SetPolicy(now, s.policy) })
