@@ -28,13 +28,14 @@ type builder struct {
 	runtime *Runtime
 	vendors map[string]provider.Vendor
 	before  *Graph // nil at the start
+	copies  *copies
 	graph   *Graph
 	changed bool     // the graph differs from the one before
 	changes []change // settings of plugins that stay, to be changed when the graph is put in force
 }
 
 // build starts what a profile names. Nothing of before is stopped.
-func (r *Runtime) build(ctx context.Context, p *profile.Profile, before *Graph) (*builder, error) {
+func (r *Runtime) build(ctx context.Context, p *profile.Profile, before *Graph, copies *copies) (*builder, error) {
 	for _, w := range p.Warnings {
 		r.log.Warn(w.String())
 	}
@@ -46,7 +47,7 @@ func (r *Runtime) build(ctx context.Context, p *profile.Profile, before *Graph) 
 	if err != nil {
 		return nil, err
 	}
-	b := &builder{runtime: r, vendors: vendors, before: before, graph: &Graph{number: 1}}
+	b := &builder{runtime: r, vendors: vendors, before: before, copies: copies, graph: &Graph{number: 1}}
 	if before != nil {
 		b.graph.number = before.number + 1
 	}
@@ -111,7 +112,7 @@ func (b *builder) unit(ctx context.Context, e profile.Entry) *unit {
 		u.config, u.err = configJSON(e)
 	}
 	if u.err == nil && u.kind == kindPlugin {
-		u.binary, u.err = b.runtime.install(e.Name)
+		u.binary, u.err = b.copies.of[e.Name]()
 	}
 	if u.err == nil && u.kind == kindPlugin {
 		u.err = b.runtime.trusted(e, u.binary)

@@ -50,7 +50,9 @@ func (r *Runtime) reload(ctx context.Context) error {
 		return err
 	}
 	before := r.graph.Load()
-	b, err := r.build(ctx, composed, before)
+	copies := r.copying(composed)
+	defer copies.making.Wait()
+	b, err := r.build(ctx, composed, before, copies)
 	if err != nil {
 		return err
 	}

@@ -116,6 +116,8 @@ func (r *Runtime) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	copies := r.copying(composed)
+	defer copies.making.Wait()
 	options := state.Options{Log: r.log}
 	alone := r.opts.Rehearsal != nil || r.opts.VendorsOnly
 	if !alone {
@@ -128,7 +130,7 @@ func (r *Runtime) open(ctx context.Context) error {
 	}
 	r.recall(ctx)
 	r.openSeals(ctx)
-	b, err := r.build(ctx, composed, nil)
+	b, err := r.build(ctx, composed, nil, copies)
 	if err != nil {
 		r.end()
 		r.background.Wait()
