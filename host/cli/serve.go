@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -126,6 +127,7 @@ func (a *app) serve(ctx context.Context, listen string, drain time.Duration) err
 		log.Warn("the service manager was not told", "err", err.Error())
 	}
 	a.tellHidden(log)
+	debug.FreeOSMemory() // a megabyte that the start alone has used
 	select {
 	case err := <-served:
 		return err
