@@ -28,32 +28,28 @@ type builder struct {
 	runtime *Runtime
 	vendors map[string]provider.Vendor
 	before  *Graph // nil at the start
-	copies  *copies
+	ready   *prepared
 	graph   *Graph
 	changed bool     // the graph differs from the one before
 	changes []change // settings of plugins that stay, to be changed when the graph is put in force
 }
 
 // build starts what a profile names. Nothing of before is stopped.
-func (r *Runtime) build(ctx context.Context, p *profile.Profile, before *Graph, copies *copies) (*builder, error) {
-	for _, w := range p.Warnings {
-		r.log.Warn(w.String())
-	}
-	entries, warnings := p.Entries(r.opts.Env)
-	for _, w := range warnings {
+func (r *Runtime) build(ctx context.Context, ready *prepared, before *Graph) (*builder, error) {
+	for _, w := range ready.warnings {
 		r.log.Warn(w.String())
 	}
 	vendors, err := provider.ParseVendors(profiles.Vendors)
 	if err != nil {
 		return nil, err
 	}
-	b := &builder{runtime: r, vendors: vendors, before: before, copies: copies, graph: &Graph{number: 1}}
+	b := &builder{runtime: r, vendors: vendors, before: before, ready: ready, graph: &Graph{number: 1}}
 	if before != nil {
 		b.graph.number = before.number + 1
 	}
 	g := b.graph
 	var providers []*provider.Provider
-	for _, e := range entries {
+	for _, e := range ready.entries {
 		if kind := kindOf(e.Name); r.opts.VendorsOnly && kind != kindProvider && kind != kindAliases {
 			continue
 		}
@@ -112,7 +108,7 @@ func (b *builder) unit(ctx context.Context, e profile.Entry) *unit {
 		u.config, u.err = configJSON(e)
 	}
 	if u.err == nil && u.kind == kindPlugin {
-		u.binary, u.err = b.copies.of[e.Name]()
+		u.binary, u.err = b.ready.copies[e.Name]()
 	}
 	if u.err == nil && u.kind == kindPlugin {
 		u.err = b.runtime.trusted(e, u.binary)

@@ -50,9 +50,9 @@ func (r *Runtime) reload(ctx context.Context) error {
 		return err
 	}
 	before := r.graph.Load()
-	copies := r.copying(composed)
-	defer copies.making.Wait()
-	b, err := r.build(ctx, composed, before, copies)
+	ready := r.prepare(composed)
+	defer ready.making.Wait()
+	b, err := r.build(ctx, ready, before)
 	if err != nil {
 		return err
 	}

@@ -116,8 +116,8 @@ func (r *Runtime) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	copies := r.copying(composed)
-	defer copies.making.Wait()
+	ready := r.prepare(composed)
+	defer ready.making.Wait()
 	options := state.Options{Log: r.log}
 	alone := r.opts.Rehearsal != nil || r.opts.VendorsOnly
 	if !alone {
@@ -130,7 +130,7 @@ func (r *Runtime) open(ctx context.Context) error {
 	}
 	r.recall(ctx)
 	r.openSeals(ctx)
-	b, err := r.build(ctx, composed, nil, copies)
+	b, err := r.build(ctx, ready, nil)
 	if err != nil {
 		r.end()
 		r.background.Wait()
