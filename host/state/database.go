@@ -19,6 +19,8 @@ type database struct {
 	write *sql.DB // one connection; transactions take the write lock at once
 	read  *sql.DB
 	id    os.FileInfo // which file it is, should another take its name
+
+	putOne, putMany *sql.Stmt // of write: one record, and putAtOnce of them
 }
 
 const pageSize = 4096
@@ -45,6 +47,13 @@ func openDatabase(ctx context.Context, path string, id os.FileInfo, busy time.Du
 	db.read.SetMaxOpenConns(2)
 	db.read.SetMaxIdleConns(1)
 	if err := sqlite.Migrate(ctx, db.write, schema1); err != nil {
+		db.close()
+		return nil, err
+	}
+	if db.putOne, err = db.write.PrepareContext(ctx, putStatement(1)); err == nil {
+		db.putMany, err = db.write.PrepareContext(ctx, putStatement(putAtOnce))
+	}
+	if err != nil {
 		db.close()
 		return nil, err
 	}
