@@ -114,10 +114,9 @@ func (g *guest) handle(f *wirepb.ToPlugin) {
 		o := outcomeFromWire(m.Outcome)
 		g.later(func() { g.outcome(o) })
 	case *wirepb.ToPlugin_Outcomes:
-		list := convert(m.Outcomes.Outcomes, outcomeFromWire)
 		g.later(func() {
-			for _, o := range list {
-				_ = g.protect("observer", func() { g.outcome(o) }) // costs nobody else his
+			for _, o := range m.Outcomes.Outcomes {
+				_ = g.protect("observer", func() { g.outcome(outcomeFromWire(o)) }) // costs nobody else his
 			}
 		})
 	case *wirepb.ToPlugin_Reply:
