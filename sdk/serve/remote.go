@@ -386,8 +386,9 @@ func (a *ask) adopt(stream sdk.Stream, r sdk.Request, planned bool) sdk.Stream {
 	if !ok {
 		return stream // answered by a listener, nothing was sent upstream
 	}
+	kind, tag, conversation := r.Dispatch.Kind, r.Dispatch.Tag, r.Conversation // the rest of r need not live on
 	rep.OnOutcome(func(o sdk.Outcome) {
-		o.Kind, o.Tag, o.Planned, o.Conversation = r.Dispatch.Kind, r.Dispatch.Tag, planned, r.Conversation
+		o.Kind, o.Tag, o.Planned, o.Conversation = kind, tag, planned, conversation
 		a.remote.outbox.Add(o)
 	})
 	return stream
