@@ -56,6 +56,7 @@ var reasons = []reason{
 	{"local", "the cause lies in this machine", "原因在本机"},
 	{"a tool may have acted", "a tool that the vendor runs may have done something, and would do it again", "供应商自己运行的工具也许已有动作，重来就会再做一遍"},
 	{"the answer had begun", "part of the answer had been handed out", "回答已经交出一部分"},
+	{"nobody was there to decide", "the plugin was away, or the caller had left", "当时插件不在，或调用方已离开"},
 }
 
 // endings are what a reason may end with; what stands before is a reason too.

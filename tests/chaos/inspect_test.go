@@ -215,7 +215,7 @@ func away(rec record.Request) bool {
 		return false
 	}
 	last := rec.Attempts[n-1]
-	return last.Action != sdk.ActionStop || last.Why == "the answer had begun" // which it says when it is back
+	return last.Action != sdk.ActionStop || last.Why == "nobody was there to decide" // which it says when it is back
 }
 
 // story is what the host tells of a call, for a person.

@@ -161,6 +161,9 @@ func (p *Plugin) Outcome(o sdk.Outcome) {
 	if f := o.Failure; f != nil {
 		d.Code, d.Scope, d.Rule = f.Code, f.Scope, f.Rule
 		d.Action, d.Reason = sdk.ActionStop, "the answer had begun"
+		if !o.Committed { // the plugin was away then, or the caller
+			d.Reason = "nobody was there to decide"
+		}
 	}
 	if o.Attempt > 0 && (d.Action != "" || len(d.Changes) > 0) {
 		p.host.Record(d)

@@ -53,6 +53,23 @@ func TestCodesAndPatterns(t *testing.T) {
 	})
 }
 
+// TestWhyNothingFollowed: a failure that nobody was asked about says why.
+func TestWhyNothingFollowed(t *testing.T) {
+	for committed, why := range map[bool]string{true: "the answer had begun", false: "nobody was there to decide"} {
+		synctest.Test(t, func(t *testing.T) {
+			b := start(t, `{"priority": ["anthropic/claude-sonnet-5"]}`, plugintest.Script{})
+			b.plugin.Outcome(sdk.Outcome{
+				Call: "c", Attempt: 1, Route: sdk.Route{Provider: "anthropic", Model: "claude-sonnet-5"},
+				Committed: committed, Failure: sdk.NewFailure(sdk.CodeServer, "test", "down"),
+			})
+			synctest.Wait()
+			if d := b.host.Decisions(); len(d) != 1 || d[0].Action != sdk.ActionStop || d[0].Reason != why {
+				t.Errorf("committed %v: %+v, want %q", committed, d, why)
+			}
+		})
+	}
+}
+
 func TestRetryOnTheSameTarget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := start(t, `{"priority": ["anthropic/claude-sonnet-5", "kimi-coding/k3"]}`, plugintest.Script{claude: {fails(sdk.CodeServer), {Text: "second try"}}})
