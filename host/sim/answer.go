@@ -65,8 +65,8 @@ const (
 	maxMention = 400
 )
 
-// compose makes the answer of vendor v to r, as step s would have it.
-func compose(v Vendor, s *step, r *request, number int) *answer {
+// compose makes the answer of vendor v to r in a dialect, as step s would have it.
+func compose(f format, v Vendor, s *step, r *request, number int) *answer {
 	prompt, result, hasResult := r.turn()
 	a := &answer{
 		id: fmt.Sprintf("%s-%06d", v.Name, number), model: r.Model, created: time.Now(), stop: stopEnd, input: r.inputTokens(),
@@ -95,8 +95,8 @@ func compose(v Vendor, s *step, r *request, number int) *answer {
 	if hasResult && s.name != "call" {
 		text, words, wordMark = fmt.Sprintf("The tool told %s: %s", v.Name, cutText(result, maxMention)), unset, ""
 	} else if t := chooseTool(s, r, prompt); t != nil {
-		a.toolName, a.toolFreeform = t.name(), t.freeform()
-		args = cmp.Or(s.args, t.example())
+		a.toolName, a.toolFreeform = t.name(), t.freeform(f)
+		args = cmp.Or(s.args, t.example(f))
 		words = 0
 	}
 	if s.tokens != unset {

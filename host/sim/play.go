@@ -35,7 +35,7 @@ func (x *exchange) play() error {
 	if s.refusal {
 		return x.refuse(s.name)
 	}
-	a := compose(x.vendor, s, x.request, x.call.N)
+	a := compose(x.format, x.vendor, s, x.request, x.call.N)
 	if s.name == "nofinish" {
 		a.stop = stopNone
 	}

@@ -84,9 +84,11 @@ func (t tool) schema() json.RawMessage {
 	return t.Parameters
 }
 
-// freeform reports whether the tool takes plain text. Messages has tools of the
-// same type, but those have a schema.
-func (t tool) freeform() bool { return t.Type == "custom" && t.schema() == nil }
+// freeform reports whether the tool takes plain text, as only the Responses dialect
+// has it: Messages calls any tool of the caller's custom.
+func (t tool) freeform(f format) bool {
+	return t.Type == "custom" && t.schema() == nil && f == responsesFormat{}
+}
 
 // block is a part of a message's content.
 type block struct {

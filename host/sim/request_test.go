@@ -47,7 +47,7 @@ func FuzzRequest(f *testing.F) {
 				t.Fatalf("%s: refusal %s", format.name(), refusal)
 			}
 			for _, s := range steps {
-				a := compose(v, s, r, 1)
+				a := compose(format, v, s, r, 1)
 				if whole := format.whole(a); !json.Valid(whole) {
 					t.Fatalf("%s: answer %s", format.name(), whole)
 				}

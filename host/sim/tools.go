@@ -25,8 +25,8 @@ func chooseTool(s *step, r *request, prompt string) *tool {
 }
 
 // example makes what the tool accepts.
-func (t tool) example() string {
-	if t.freeform() {
+func (t tool) example(f format) string {
+	if t.freeform(f) {
 		return "sim"
 	}
 	return exampleArguments(t.schema())

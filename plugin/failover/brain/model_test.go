@@ -111,6 +111,7 @@ func (m *oracle) account() map[Target]*standing {
 	}
 	began := map[*attempt]int{}
 	for i, h := range m.history {
+		i++ // 0 is before all that has happened
 		a := h.a
 		// owns reports whether a may still speak for t: nobody has taken its
 		// permit's place.
