@@ -2,13 +2,16 @@ package serve_test
 
 import (
 	"context"
+	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
 
 	"spillway/sdk"
+	"spillway/sdk/plugintest"
 )
 
 // Bytes that are no text, as clients and vendors send them, and what listeners
@@ -114,6 +117,49 @@ func TestForeignTextOfVendors(t *testing.T) {
 			}
 			checkAlive(t, h)
 		})
+	})
+}
+
+// spoilt is a store that has errors which are no text.
+type spoilt struct{ sdk.State }
+
+func (spoilt) Get(context.Context, string) (sdk.Item, error) {
+	return sdk.Item{}, errors.New(foreign)
+}
+
+// TestForeignTextOfStores: a key that another program has written is passed over,
+// in a list and by a watch, and the session lives.
+func TestForeignTextOfStores(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var host sdk.Host
+		store := spoilt{plugintest.NewMemory()}
+		put := func(key string) {
+			if _, err := store.Put(t.Context(), key, []byte("1"), 0); err != nil {
+				t.Error(err)
+			}
+		}
+		put("kept/" + foreign)
+		put("kept/good")
+		plugintest.Start(t, &statePlugin{host: &host}, plugintest.Options{State: store})
+		if items, err := host.State().List(t.Context(), "kept/"); err != nil || len(items) != 1 || items[0].Key != "kept/good" {
+			t.Errorf("list: %v, %v", items, err)
+		}
+		var seen []string
+		ctx, cancel := context.WithCancel(t.Context())
+		var wg sync.WaitGroup
+		wg.Go(func() { _ = host.State().Watch(ctx, "told/", func(i sdk.Item) { seen = append(seen, i.Key) }) })
+		synctest.Wait()
+		put("told/" + foreign)
+		put("told/good")
+		synctest.Wait()
+		cancel()
+		wg.Wait()
+		if d := cmp.Diff([]string{"told/good"}, seen); d != "" {
+			t.Errorf("watch (-want +got):\n%s", d)
+		}
+		if _, err := host.State().Get(t.Context(), "x"); err == nil || !strings.Contains(err.Error(), readable) {
+			t.Errorf("get: %v", err)
+		}
 	})
 }
 

@@ -58,7 +58,7 @@ func stateErrorToWire(err error) string {
 			return e.word
 		}
 	}
-	return err.Error()
+	return valid(err.Error())
 }
 
 func stateErrorFromWire(word string) error {

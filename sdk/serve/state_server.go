@@ -3,8 +3,10 @@ package serve
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"spillway/sdk"
 	wirepb "spillway/sdk/serve/proto"
@@ -103,7 +105,7 @@ func (v *stateServer) run(ctx context.Context, q *wirepb.Service, r *wirepb.Repl
 	case wirepb.Service_LIST:
 		var items []sdk.Item
 		items, err = v.state.List(ctx, q.Key)
-		r.Items = convert(items, itemToWire)
+		r.Items = convert(slices.DeleteFunc(items, foreign), itemToWire)
 	case wirepb.Service_ACQUIRE:
 		if lease, err = v.state.Acquire(ctx, q.Key, ttl); err == nil {
 			r.Revision, r.Expires = lease.Generation, nanos(lease.Expires)
@@ -118,6 +120,10 @@ func (v *stateServer) run(ctx context.Context, q *wirepb.Service, r *wirepb.Repl
 	return err
 }
 
+// foreign reports whether an item has a key that no plugin can give one. Whoever
+// else writes to a store may, and a frame with it could not be sent.
+func foreign(i sdk.Item) bool { return !utf8.ValidString(i.Key) }
+
 func (v *stateServer) watch(q *wirepb.Service) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -130,6 +136,9 @@ func (v *stateServer) watch(q *wirepb.Service) {
 	v.watches[id] = cancel
 	go func() {
 		err := v.state.Watch(ctx, q.Key, func(i sdk.Item) {
+			if foreign(i) {
+				return
+			}
 			_ = v.link.send(ctx, &wirepb.ToPlugin{Frame: &wirepb.ToPlugin_Change{Change: &wirepb.Change{Id: id, Item: itemToWire(i)}}})
 		})
 		v.reply(&wirepb.Reply{Id: q.Id, Error: stateErrorToWire(err)})
