@@ -15,6 +15,7 @@ import (
 
 	"spillway/host"
 	"spillway/host/control"
+	"spillway/host/dialect/failure"
 	"spillway/host/gateway"
 	"spillway/host/profile"
 	"spillway/host/web"
@@ -127,6 +128,7 @@ func (a *app) serve(ctx context.Context, listen string, drain time.Duration) err
 		log.Warn("the service manager was not told", "err", err.Error())
 	}
 	a.tellHidden(log)
+	failure.Prepare()    // the first vendor that fails finds it done
 	debug.FreeOSMemory() // a megabyte that the start alone has used
 	select {
 	case err := <-served:

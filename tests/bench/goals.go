@@ -101,14 +101,17 @@ func goals() []goal {
 		{what: "idle memory, host and plugin, MB", gateway: failover, got: median(coldStart, rssIdle), bound: 45},
 		{what: "start to listening, ms", gateway: failover, got: median(coldStart, listening), bound: 80},
 	}
-	var kinds []string
+	var kinds, atOnce []string
 	for _, d := range dead {
 		kinds = append(kinds, d.name)
+		if !d.again {
+			atOnce = append(atOnce, d.name)
+		}
 		all = append(all, goal{what: d.title + ": requests that reach the dead vendor", gateway: failover, got: worst(reachedDead, d.name), bound: 12})
 	}
 	return append(all,
-		goal{what: "a vendor's failure to the next one's request, ms", gateway: failover, bound: 2,
-			got: largest(kinds, func(s string) measure { return median(s, switchP50) })},
+		goal{what: "a failure that is not tried again to the next vendor's request, ms", gateway: failover, bound: 2,
+			got: largest(atOnce, func(s string) measure { return median(s, switchP50) })},
 		goal{what: "caller to the next vendor's request, once learned, ms", gateway: failover, bound: 2,
 			got: largest(kinds, func(s string) measure { return median(s, arrivalP50) })},
 		goal{what: "first content once learned, of plain", gateway: failover, bound: 1.3,

@@ -61,13 +61,14 @@ func healthy(b upstream.Behaviour) map[string]upstream.Behaviour {
 var dead = []struct {
 	name, title string
 	behaviour   upstream.Behaviour
+	again       bool // the vendor is asked once more before the next one, after a pause by chance
 }{
-	{"learn-429", "429", upstream.Behaviour{Mode: upstream.Status, Status: 429}},
-	{"learn-429-hint", "429 with Retry-After: 30", upstream.Behaviour{Mode: upstream.Status, Status: 429, RetryAfter: "30"}},
-	{"learn-500", "500", upstream.Behaviour{Mode: upstream.Status, Status: 500}},
-	{"learn-529", "529", upstream.Behaviour{Mode: upstream.Status, Status: 529}},
-	{"learn-refused", "connection refused", upstream.Behaviour{Mode: upstream.Refuse}},
-	{"learn-reset", "connection reset", upstream.Behaviour{Mode: upstream.Reset}},
+	{"learn-429", "429", upstream.Behaviour{Mode: upstream.Status, Status: 429}, false},
+	{"learn-429-hint", "429 with Retry-After: 30", upstream.Behaviour{Mode: upstream.Status, Status: 429, RetryAfter: "30"}, false},
+	{"learn-500", "500", upstream.Behaviour{Mode: upstream.Status, Status: 500}, true},
+	{"learn-529", "529", upstream.Behaviour{Mode: upstream.Status, Status: 529}, true},
+	{"learn-refused", "connection refused", upstream.Behaviour{Mode: upstream.Refuse}, false},
+	{"learn-reset", "connection reset", upstream.Behaviour{Mode: upstream.Reset}, true},
 }
 
 // scenarios are all of those that are a load, in their order: memory at 500

@@ -14,19 +14,19 @@ const unit = `(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours
 
 var (
 	// "try again in 1h43m56s", "retry after 20 seconds", "reset after 2 days, 3 hours"
-	relativeText = expression(`(?i)\b(?:again|retry|retrying|wait|resets?|refresh(?:es|ed)?|available|replenished|renews?|retry_delay \{ seconds:|retrydelay:?)\s+(?:after|in|within|for|at least)?\s*(?:about|approximately|~)?\s*((?:\d+(?:\.\d+)?\s*` + unit + `\b[\s,]*(?:and\s+)?)+|(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+|\d+(?:\.\d+)?\b)`)
-	relativePart = expression(`(?i)(\d+(?:\.\d+)?)\s*(` + unit + `)?`)
+	relativeText = express(`(?i)\b(?:again|retry|retrying|wait|resets?|refresh(?:es|ed)?|available|replenished|renews?|retry_delay \{ seconds:|retrydelay:?)\s+(?:after|in|within|for|at least)?\s*(?:about|approximately|~)?\s*((?:\d+(?:\.\d+)?\s*` + unit + `\b[\s,]*(?:and\s+)?)+|(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+|\d+(?:\.\d+)?\b)`)
+	relativePart = express(`(?i)(\d+(?:\.\d+)?)\s*(` + unit + `)?`)
 	// "请在 2 分 30 秒后重试", "5 分钟后恢复", "等待 20 秒"
-	relativeHan = expression(`(?:` + hanPart + `)+(?:之|以)?[后後]|等待 ?(?:` + hanPart + `)+`)
-	hanParts    = expression(hanPart)
+	relativeHan = express(`(?:` + hanPart + `)+(?:之|以)?[后後]|等待 ?(?:` + hanPart + `)+`)
+	hanParts    = express(hanPart)
 
 	// a date and a time, in the forms met in reset texts
-	momentText = expression(`(\d{4}-\d\d-\d\d)(?:[T ]|\s+at\s+)(\d\d:\d\d(?::\d\d)?)(?:\.\d+)?\s?(Z|UTC|[+-]\d\d:?\d\d)?`)
+	momentText = express(`(\d{4}-\d\d-\d\d)(?:[T ]|\s+at\s+)(\d\d:\d\d(?::\d\d)?)(?:\.\d+)?\s?(Z|UTC|[+-]\d\d:?\d\d)?`)
 	// "limit reached|1755772800"
-	epochText = expression(`\|(\d{10}(?:\d{3})?)\b`)
+	epochText = express(`\|(\d{10}(?:\d{3})?)\b`)
 	// "resets at 10:00 UTC", "resets Jan 18, 11:30am (Asia/Calcutta)", "reset at 5pm (Europe/Warsaw)"
-	wallText  = expression(`(?i)\bresets?\s+(?:at\s+|on\s+)?(?:([A-Z][a-z]{2})[a-z]*\s+(\d{1,2}),?\s+(?:at\s+)?)?(\d{1,2})(?::(\d\d))?\s?(am|pm)?\s*\(?(UTC|GMT|[A-Z][A-Za-z]+/[A-Za-z_]+(?:/[A-Za-z_]+)?)\)?`)
-	resetWord = expression(`(?i)reset|refresh|regain|renew|retry|available|again|重置|恢复|恢復|刷新`)
+	wallText  = express(`(?i)\bresets?\s+(?:at\s+|on\s+)?(?:([A-Z][a-z]{2})[a-z]*\s+(\d{1,2}),?\s+(?:at\s+)?)?(\d{1,2})(?::(\d\d))?\s?(am|pm)?\s*\(?(UTC|GMT|[A-Z][A-Za-z]+/[A-Za-z_]+(?:/[A-Za-z_]+)?)\)?`)
+	resetWord = express(`(?i)reset|refresh|regain|renew|retry|available|again|重置|恢复|恢復|刷新`)
 )
 
 // textWaits finds hints in the vendor's message. zone is what a time without a

@@ -76,7 +76,7 @@ func isHTML(text string) bool {
 		strings.HasPrefix(head, "<?xml") && strings.Contains(head, "<html")
 }
 
-var titleTag = expression(`(?is)<title[^>]*>(.{0,300}?)</title>`)
+var titleTag = express(`(?is)<title[^>]*>(.{0,300}?)</title>`)
 
 // htmlTitle is a page's title, for people.
 func htmlTitle(page string) string {

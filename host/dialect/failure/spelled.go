@@ -10,13 +10,13 @@ import (
 // echoed input, are not taken for codes.
 var (
 	// "HTTP 429: …", "status code: 403", "API error (503)", "429 Too Many …"
-	spelledStatus = expression(`(?i)(?:^|\b(?:http|status(?:[ _]?code)?|error(?: code)?|api error)[ :=(]{1,3}(?:status )?)([45]\d\d)\b`)
+	spelledStatus = express(`(?i)(?:^|\b(?:http|status(?:[ _]?code)?|error(?: code)?|api error)[ :=(]{1,3}(?:status )?)([45]\d\d)\b`)
 	// "error 1310: …", "error code: 1015", "…(2056)"
-	spelledNumber = expression(`(?i)(?:\berror(?:[ _]code)?[ :=]{1,2}|^\[?)(\d{4,6})\b|\((\d{4,6})\)\s*$`)
+	spelledNumber = express(`(?i)(?:\berror(?:[ _]code)?[ :=]{1,2}|^\[?)(\d{4,6})\b|\((\d{4,6})\)\s*$`)
 	// "(ThrottlingException)", "[rate_limit_exceeded]"
-	spelledBracket = expression(`[(\[]([A-Za-z]+Exception|[a-z]+(?:_[a-z]+)+)[)\]]`)
+	spelledBracket = express(`[(\[]([A-Za-z]+Exception|[a-z]+(?:_[a-z]+)+)[)\]]`)
 	// "<400> InternalError.Algo.DataInspectionFailed: …", "403 Forbidden: a-b:c-d: …"
-	spelledPrefix = expression(`(?:^|[:>)] ?|\d{3} )([A-Za-z]+(?:[._:-]?[A-Za-z]+)*): `)
+	spelledPrefix = express(`(?:^|[:>)] ?|\d{3} )([A-Za-z]+(?:[._:-]?[A-Za-z]+)*): `)
 )
 
 // edgeOwner names the table of the codes that a content network writes itself.
