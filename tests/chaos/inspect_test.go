@@ -93,6 +93,8 @@ func (r *run) judge(c *call) {
 		r.refusal(c, why)
 	case v == doubled && r.overtaken(c):
 		r.whole.Add(1)
+	case v == doubled && c.wants == itsFault && r.unheard(c):
+		r.bad.Add(1)
 	case v != fine && r.excused(c, v):
 		r.refusedFor("the network was gone, " + string(v))
 	case v != fine:
@@ -137,6 +139,20 @@ func (r *run) overtaken(c *call) bool {
 	n := len(rec.Attempts)
 	vendor, _ := c.vendorOf(c.text)
 	return err == nil && vendor != "" && n > 0 && rec.Attempts[n-1].Outcome == record.AttemptOK && rec.Attempts[n-1].Route.Provider == vendor
+}
+
+// unheard reports whether the host has heard from one vendor only that a request is
+// wrong: what it gave up, for others had found the vendor out of order, may have
+// reached that all the same.
+func (r *run) unheard(c *call) bool {
+	rec, err := r.record(c)
+	heard := 0
+	for _, a := range rec.Attempts {
+		if a.Code == sdk.CodeInvalidRequest {
+			heard++
+		}
+	}
+	return err == nil && heard <= 1
 }
 
 // record waits for a call's record.

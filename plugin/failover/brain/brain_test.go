@@ -320,3 +320,44 @@ func TestClassOfEveryCode(t *testing.T) {
 		}
 	}
 }
+
+// TestUnsent: a request that was moved on, and whose caller has left or whose vendor
+// says that the request is wrong, goes no further. What the attempt met that was to
+// be ended is no fault of the target that was to follow.
+func TestUnsent(t *testing.T) {
+	refused := sdk.Failure{Code: sdk.CodeTransport, Cause: sdk.CauseRefused, Scope: sdk.ScopeVendor}
+	wrong := sdk.Failure{Code: sdk.CodeInvalidRequest}
+	given := sdk.Failure{Code: sdk.CodeAborted}
+	for _, tt := range []struct {
+		name  string
+		f     sdk.Failure
+		left  bool
+		stops bool
+	}{
+		{"given up", given, false, false},
+		{"out, too", refused, false, false},
+		{"the request is wrong", wrong, false, true},
+		{"the caller left", given, true, true},
+		{"the caller left, and it was out", refused, true, true},
+	} {
+		w := newWorld()
+		var moved, other Turn
+		first := w.start(&moved, 0)
+		w.start(&other, 0)
+		w.b.Failed(w.now, &other, refused, 0)
+		w.b.Committed(w.now, &other) // another vendor answers, so it is not the network
+		next, ok := w.b.MoveOn(w.now, &moved)
+		if !ok || next.Stopped() || next.Route == first.Route {
+			t.Fatalf("not moved on: %+v", next)
+		}
+		s, unsent := w.b.Unsent(w.now, &moved, tt.f, tt.left)
+		if unsent != tt.stops || unsent && (!s.Stopped() || s.Failure.Code != tt.f.Code) {
+			t.Errorf("%s: got %v, %+v", tt.name, unsent, s)
+		}
+		for _, at := range w.b.Snapshot(w.now) {
+			if at.Target != first.Route.Provider {
+				t.Errorf("%s: %s is charged: %+v", tt.name, at.Target, at)
+			}
+		}
+	}
+}

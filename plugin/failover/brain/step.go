@@ -139,12 +139,33 @@ func (b *Brain) MoveOn(now Instant, t *Turn) (Step, bool) {
 			continue
 		}
 		if w, skip := b.look(now, t, c.route, false); skip == "" && w.at >= testable {
-			f := sdk.NewFailure(sdk.CodeTimeout, "brain.moved-on", t.now.route.String()+" was found out of order while this request waited for it")
+			f := sdk.NewFailure(sdk.CodeTimeout, movedOn, t.now.route.String()+" was found out of order while this request waited for it")
 			f.Scope = sdk.ScopeNone
 			return b.Failed(now, t, *f, 0), true
 		}
 	}
 	return Step{}, false
+}
+
+// movedOn is the rule of an attempt that MoveOn has ended.
+const movedOn = "brain.moved-on"
+
+// Unsent takes back the attempt that MoveOn has decided on, if nobody is to be asked
+// any more: the caller has left, or the attempt that was to be ended has itself met
+// f, which lies in the request. Else it reports false and changes nothing. f is
+// never charged: t is at the next target already.
+func (b *Brain) Unsent(now Instant, t *Turn, f sdk.Failure, left bool) (Step, bool) {
+	lies := t.policy.class(f.Code) == sdk.ClassCaller && f.Code != sdk.CodeContextWindow && f.Code != sdk.CodeAborted
+	if !left && !lies {
+		return Step{}, false
+	}
+	b.giveBack(now, t.lease, false)
+	if t.first == nil || t.first.Rule == movedOn {
+		t.first = &f
+	}
+	s := b.stop(now, t, "caller")
+	s.Changes = b.flush(now)
+	return s, true
 }
 
 // fail settles the present attempt of t.

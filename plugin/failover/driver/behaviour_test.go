@@ -1,6 +1,7 @@
 package driver_test
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"reflect"
@@ -11,7 +12,7 @@ import (
 	"time"
 
 	"github.com/dlclark/regexp2"
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"spillway/plugin/failover/driver"
 	"spillway/sdk"
@@ -46,6 +47,7 @@ type bench struct {
 
 	see    func(sdk.Request) // every attempt, if set
 	silent atomic.Bool       // the head's vendor says nothing until the limit ends it
+	last   *sdk.Failure      // what it says when it is given up, if set
 
 	mu     sync.Mutex
 	script plugintest.Script
@@ -71,7 +73,7 @@ func startAs(t *testing.T, config string, script plugintest.Script, o plugintest
 
 // diff compares two stories.
 func diff(want, got any) string {
-	return cmp.Diff(want, got, cmp.Exporter(func(reflect.Type) bool { return true }))
+	return gocmp.Diff(want, got, gocmp.Exporter(func(reflect.Type) bool { return true }))
 }
 
 func (b *bench) upstream(ctx context.Context, r sdk.Request, n int) sdk.Stream {
@@ -80,7 +82,7 @@ func (b *bench) upstream(ctx context.Context, r sdk.Request, n int) sdk.Stream {
 	}
 	route := r.Route().String()
 	if b.silent.Load() && route == claude {
-		return sdk.Hold(&silence{ctx, r.Dispatch.Limits.FirstContent}, 0)
+		return sdk.Hold(&silence{ctx, r.Dispatch.Limits.FirstContent, b.last}, 0)
 	}
 	b.mu.Lock()
 	b.asked = append(b.asked, route)
@@ -99,6 +101,7 @@ func (b *bench) upstream(ctx context.Context, r sdk.Request, n int) sdk.Stream {
 type silence struct {
 	ctx   context.Context
 	limit time.Duration
+	last  *sdk.Failure
 }
 
 func (*silence) Close() error { return nil }
@@ -108,6 +111,7 @@ func (s *silence) Events() iter.Seq2[sdk.Event, error] {
 		f := sdk.NewFailure(sdk.CodeAborted, "test", "given up")
 		select {
 		case <-s.ctx.Done():
+			f = cmp.Or(s.last, f)
 		case <-time.After(s.limit):
 			f = sdk.NewFailure(sdk.CodeTimeout, sdk.RuleFirstContent, "")
 		}
@@ -147,7 +151,7 @@ func (b *bench) ask(head, want string, asked ...string) *sdk.Failure {
 	synctest.Wait() // outcomes have arrived
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if d := cmp.Diff(asked, b.asked); d != "" {
+	if d := gocmp.Diff(asked, b.asked); d != "" {
 		b.t.Errorf("call to %s: asked (-want +got):\n%s", head, d)
 	}
 	return f
@@ -244,7 +248,7 @@ func TestNoSwitchAfterContent(t *testing.T) {
 		if text != "half of" || f == nil || f.Code != sdk.CodeServer {
 			t.Errorf("got %q, %v; want the part and SERVER", text, f)
 		}
-		if d := cmp.Diff([]string{claude}, b.asked); d != "" {
+		if d := gocmp.Diff([]string{claude}, b.asked); d != "" {
 			t.Errorf("asked (-want +got):\n%s", d)
 		}
 	})

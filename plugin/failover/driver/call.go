@@ -81,11 +81,18 @@ func (p *Plugin) LLMStream(ctx context.Context, call *sdk.Call, next sdk.Next) (
 			return stream, nil // its context ends with the call's
 		}
 		cancel()
-		if moved != nil && ctx.Err() == nil {
-			step = *moved
-		} else {
-			last = s.classifier.Refine(step.Route.Provider, *failure)
-			p.think(func(now brain.Instant) { step = p.brain.Failed(now, &fl.turn, last, rand.Float64()) })
+		ended, sent := s.classifier.Refine(step.Route.Provider, *failure), moved != nil
+		p.think(func(now brain.Instant) {
+			if moved == nil {
+				step = p.brain.Failed(now, &fl.turn, ended, rand.Float64())
+			} else if stop, unsent := p.brain.Unsent(now, &fl.turn, ended, ctx.Err() != nil); unsent {
+				step, sent = stop, false
+			} else {
+				step = *moved
+			}
+		})
+		if !sent {
+			last = ended
 			p.host.Record(decision(call.ID, last, step))
 		}
 		p.moved(step.Changes)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -51,6 +52,53 @@ func TestCodesAndPatterns(t *testing.T) {
 			t.Errorf("decision: %+v", d)
 		}
 	})
+}
+
+// TestMovedOnTooLate: an attempt that is ended because its target went out may have
+// met something of its own at the same moment. What lies in the request goes to
+// nobody else; whatever it is, the target that was to follow has not done it.
+func TestMovedOnTooLate(t *testing.T) {
+	refused := sdk.NewFailure(sdk.CodeTransport, "socket:refused", "connection refused")
+	refused.Cause = sdk.CauseRefused
+	for _, tt := range []struct {
+		name  string
+		last  *sdk.Failure
+		want  string
+		asked []string
+	}{
+		{"given up", nil, "ok from " + kimi, []string{kimi}},
+		{"refused as well", refused, "ok from " + kimi, []string{kimi}},
+		{"wrong by itself", sdk.NewFailure(sdk.CodeInvalidRequest, "test", "no such tool"), "INVALID_REQUEST", nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := startAs(t, threeVendors, plugintest.Script{claude: {{Failure: refused}}}, plugintest.Options{AskAlways: true})
+				b.silent.Store(true)
+				b.last = tt.last
+				var text string
+				var f *sdk.Failure
+				var wg sync.WaitGroup
+				wg.Go(func() {
+					text, f = b.host.Ask(t.Context(), sdk.Request{Provider: "anthropic", Model: "claude-sonnet-5", Stream: true})
+				})
+				synctest.Wait() // it waits for the silent vendor
+				b.silent.Store(false)
+				b.ask(claude, "ok from "+kimi, append([]string{claude, kimi}, tt.asked...)...)
+				wg.Wait()
+				if f != nil {
+					text = string(f.Code)
+				}
+				if text != tt.want {
+					t.Errorf("got %q (%v), want %q", text, f, tt.want)
+				}
+				for _, at := range b.host.Status().Targets {
+					if at.Target != "anthropic" {
+						t.Errorf("%s is charged: %+v", at.Target, at)
+					}
+				}
+			})
+		})
+	}
 }
 
 // TestWhyNothingFollowed: a failure that nobody was asked about says why.
