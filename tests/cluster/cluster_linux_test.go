@@ -28,8 +28,10 @@ const (
 	prefix = "spillway:cluster"
 	port   = "8790"
 
-	// patience is how long anything is waited for that comes soon.
-	patience = 20 * time.Second
+	// patience is how long anything is waited for that comes soon, but for the test of
+	// a target that a node was making when it was lost: until its permit ends, which is
+	// some seconds after its first content's limit, nobody else tests that target.
+	patience = 45 * time.Second
 	// known is how soon one node knows what another one has learned.
 	known = time.Second
 )
