@@ -81,17 +81,17 @@ func (p *Plugin) LLMStream(ctx context.Context, call *sdk.Call, next sdk.Next) (
 			return stream, nil // its context ends with the call's
 		}
 		cancel()
-		ended, sent := s.classifier.Refine(step.Route.Provider, *failure), moved != nil
+		ended, goesOn := s.classifier.Refine(step.Route.Provider, *failure), false
 		p.think(func(now brain.Instant) {
 			if moved == nil {
 				step = p.brain.Failed(now, &fl.turn, ended, rand.Float64())
 			} else if stop, unsent := p.brain.Unsent(now, &fl.turn, ended, ctx.Err() != nil); unsent {
-				step, sent = stop, false
+				step = stop
 			} else {
-				step = *moved
+				step, goesOn = *moved, true
 			}
 		})
-		if !sent {
+		if !goesOn {
 			last = ended
 			p.host.Record(decision(call.ID, last, step))
 		}
