@@ -20,7 +20,8 @@ const (
 	unplanned = "spillway + failover, no plan" // the plugin is asked about every call
 )
 
-// model is what vendor a has; b has another, so that a name says who is meant.
+// model is what vendor a has; b has another, so that a name says who is meant, with
+// a window that takes what is too long for a.
 const model = "bench"
 
 // gateway is one that is measured.
@@ -55,7 +56,7 @@ func ours(self, bin string, vendors map[string]string) []*gateway {
 		}
 	}
 	providers := fmt.Sprintf(`- {id: a, name: provider-openai, config: {base_url: "%s/v1", key: bench, models: [%s]}}
-- {id: b, name: provider-openai, config: {base_url: "%s/v1", key: bench, models: [%s-b]}}
+- {id: b, name: provider-openai, config: {base_url: "%s/v1", key: bench, models: [{id: %s-b, context: 1000000}]}}
 `, vendors["a"], model, vendors["b"], model)
 	alone := func(string) string { return providers }
 	with := func(settings string) string {

@@ -21,6 +21,7 @@ const (
 	paced1000  = "paced-1000"
 	idle10000  = "idle-10000"
 	learnPlain = "learn-plain"
+	tooLong    = "too-long"
 	silent     = "silent"
 	dies       = "dies"
 	coldStart  = "cold"
@@ -109,6 +110,10 @@ func scenarios(short bool) []scenario {
 		all = append(all, scenario{name: d.name, title: "first vendor dead: " + d.title, plan: learn, rounds: 2, fails: true,
 			vendors: map[string]upstream.Behaviour{"a": d.behaviour, "b": {Chunks: 20}}})
 	}
+	once := learn
+	once.Callers, once.Requests = 1, min(learn.Requests, 500)
+	all = append(all, scenario{name: tooLong, title: "first vendor: the prompt is too long, one at a time", plan: once, warmUp: 50, rounds: 2, fails: true,
+		vendors: map[string]upstream.Behaviour{"a": {Mode: upstream.Status, Status: 400}, "b": {Chunks: 20}}})
 	learn.Requests = 200
 	all = append(all, scenario{name: silent, title: "first vendor silent", plan: learn, fails: true, rounds: 1,
 		settings: fmt.Sprintf(", budget: {firstContentMs: %d}", silenceLimit.Milliseconds()),

@@ -62,8 +62,10 @@ func appendUsage(dst []byte, output int) []byte {
 
 // refuse answers as vendors do that cannot serve.
 func refuse(w http.ResponseWriter, b *Behaviour) {
-	kind := "server_error"
+	kind, code, message := "server_error", "null", "this vendor cannot serve now"
 	switch b.Status {
+	case http.StatusBadRequest:
+		kind, code, message = "invalid_request_error", `"context_length_exceeded"`, "This model's maximum context length is 100 tokens"
 	case http.StatusTooManyRequests:
 		kind = "rate_limit_error"
 	case 529:
@@ -74,5 +76,5 @@ func refuse(w http.ResponseWriter, b *Behaviour) {
 		w.Header().Set("Retry-After", b.RetryAfter)
 	}
 	w.WriteHeader(b.Status)
-	_, _ = w.Write([]byte(`{"error":{"message":"this vendor cannot serve now","type":"` + kind + `","code":null}}`))
+	_, _ = w.Write([]byte(`{"error":{"message":"` + message + `","type":"` + kind + `","code":` + code + `}}`))
 }
