@@ -257,6 +257,55 @@ func TestEvents(t *testing.T) {
 	}
 }
 
+// TestEventsEndWithTheSession: whoever logs out, or is put out by others, is told
+// nothing more; who shows the token itself is not concerned.
+func TestEventsEndWithTheSession(t *testing.T) {
+	s := serve(t, "secret")
+	logIn := func() string {
+		resp := s.call(http.MethodPost, "/api/session", "{}", asJSON, "Authorization: Bearer secret")
+		cookie, _, _ := strings.Cut(resp.Header.Get("Set-Cookie"), ";")
+		if resp.StatusCode != http.StatusNoContent || cookie == "" {
+			t.Fatalf("got %d", resp.StatusCode)
+		}
+		return "Cookie: " + cookie
+	}
+	follow := func(header string) *bufio.Reader {
+		r := bufio.NewReader(s.call(http.MethodGet, "/api/events", "", header).Body)
+		if name, _ := event(t, r); name != "status" {
+			t.Fatalf("first event: %s", name)
+		}
+		return r
+	}
+	ends := func(r *bufio.Reader, why string) {
+		if _, err := io.Copy(io.Discard, r); err != nil {
+			t.Errorf("%s: %v", why, err)
+		}
+	}
+	out, crowded := logIn(), logIn()
+	followed, other, bearer := follow(out), follow(crowded), follow("Authorization: Bearer secret")
+	if resp := s.call(http.MethodDelete, "/api/session", "{}", asJSON, out); resp.StatusCode != http.StatusNoContent {
+		t.Fatalf("got %d", resp.StatusCode)
+	}
+	ends(followed, "logged out")
+	if err := os.WriteFile(filepath.Join(s.dir, profile.BaseFile), []byte("- {"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.runtime.Reload(t.Context()); err == nil {
+		t.Error("a broken profile was taken")
+	}
+	for who, r := range map[string]*bufio.Reader{"another browser": other, "the token": bearer} {
+		if name, data := event(t, r); name != "status" || !strings.Contains(data, `"refused":`) {
+			t.Errorf("%s, after a bad save: %s %s", who, name, data)
+		}
+	}
+	for range maxSessions {
+		logIn()
+	}
+	ends(other, "put out by others")
+	s.page.Close()
+	ends(bearer, "closed")
+}
+
 // TestWatchingIsBounded: one page too many is told so, and gets in when another has
 // gone.
 func TestWatchingIsBounded(t *testing.T) {

@@ -60,13 +60,15 @@ func (s *stream) write(text string) error {
 }
 
 // events streams to a browser: "status" with the view, at once and whenever it has
-// changed, and "request" for each request that has ended.
+// changed, and "request" for each request that has ended. It ends with the browser's
+// session.
 func (h *Handler) events(w http.ResponseWriter, r *http.Request) {
 	if !h.watching.enter() {
 		refuse(w, http.StatusServiceUnavailable, fmt.Sprintf("%d pages follow already, and no more may", maxWatching))
 		return
 	}
 	defer h.watching.leave()
+	over, _ := h.sessions.find(r) // nil for whoever shows the token itself, or needs none
 	follower := h.runtime.Follow() // before the status is read, so that no change is missed
 	defer follower.Close()
 	w.Header().Set("Content-Type", "text/event-stream")
@@ -82,11 +84,14 @@ func (h *Handler) events(w http.ResponseWriter, r *http.Request) {
 			return
 		case <-h.life.Done():
 			return
+		case <-over:
+			return
 		case <-follower.Changed:
 			if due == nil {
 				due = time.After(settle)
 			}
 		case <-again.C:
+			h.sessions.find(r) // who follows is seen
 			if err = s.write(": here\n\n"); err == nil {
 				err = h.sendStatus(s, r)
 			}

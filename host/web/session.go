@@ -23,25 +23,43 @@ const (
 // random id in a cookie, of which only the hash is kept, in memory: a restart logs
 // everybody out.
 type sessions struct {
-	mu   sync.Mutex
-	seen map[[sha256.Size]byte]time.Time
+	mu sync.Mutex
+	in map[hash]*session
 }
 
-// has reports whether a request comes from a browser that is logged in.
-func (s *sessions) has(r *http.Request) bool {
+type hash [sha256.Size]byte
+
+// session is one browser that is logged in.
+type session struct {
+	seen time.Time
+	over chan struct{} // closed when it is no more
+}
+
+// find returns the channel that is closed when the session of a request ends; ok is
+// false if it comes from no browser that is logged in.
+func (s *sessions) find(r *http.Request) (over <-chan struct{}, ok bool) {
 	c, err := r.Cookie(cookieName(r))
 	if err != nil {
-		return false
+		return nil, false
 	}
-	id := sha256.Sum256([]byte(c.Value))
+	id := hash(sha256.Sum256([]byte(c.Value)))
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if seen, ok := s.seen[id]; !ok || time.Since(seen) > sessionLife {
-		delete(s.seen, id)
-		return false
+	of := s.in[id]
+	if of == nil || time.Since(of.seen) > sessionLife {
+		s.end(id)
+		return nil, false
 	}
-	s.seen[id] = time.Now()
-	return true
+	of.seen = time.Now()
+	return of.over, true
+}
+
+// end takes a session away, if there is one; mu is held.
+func (s *sessions) end(id hash) {
+	if of := s.in[id]; of != nil {
+		close(of.over)
+		delete(s.in, id)
+	}
 }
 
 // add makes a session and returns its id.
@@ -49,16 +67,15 @@ func (s *sessions) add() string {
 	id := rand.Text()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.seen == nil {
-		s.seen = map[[sha256.Size]byte]time.Time{}
+	if s.in == nil {
+		s.in = map[hash]*session{}
 	}
-	if len(s.seen) >= maxSessions {
-		oldest := slices.MinFunc(slices.Collect(maps.Keys(s.seen)), func(a, b [sha256.Size]byte) int {
-			return s.seen[a].Compare(s.seen[b])
-		})
-		delete(s.seen, oldest)
+	if len(s.in) >= maxSessions {
+		s.end(slices.MinFunc(slices.Collect(maps.Keys(s.in)), func(a, b hash) int {
+			return s.in[a].seen.Compare(s.in[b].seen)
+		}))
 	}
-	s.seen[sha256.Sum256([]byte(id))] = time.Now()
+	s.in[sha256.Sum256([]byte(id))] = &session{seen: time.Now(), over: make(chan struct{})}
 	return id
 }
 
@@ -69,7 +86,7 @@ func (s *sessions) remove(r *http.Request) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.seen, sha256.Sum256([]byte(c.Value)))
+	s.end(sha256.Sum256([]byte(c.Value)))
 }
 
 // cookieName has the port in it: cookies do not tell ports apart, and several

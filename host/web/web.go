@@ -80,7 +80,11 @@ func (h *Handler) Close() { h.end() }
 
 // Admits reports whether a request that does not show the token may be answered.
 func (h *Handler) Admits(r *http.Request) bool {
-	return !strings.HasPrefix(r.URL.Path, "/api/") || h.sessions.has(r)
+	if !strings.HasPrefix(r.URL.Path, "/api/") {
+		return true
+	}
+	_, in := h.sessions.find(r)
+	return in
 }
 
 // policy lets the page do what it does and nothing else.
