@@ -157,7 +157,7 @@ func reasonsIn(f *ast.FuncDecl, yield func(ast.Expr)) {
 }
 
 // constantReasons are the constants that hold one.
-var constantReasons = []string{"nothingLeft"}
+var constantReasons = []string{"nothingLeft", "Unwaited"}
 
 func constants(d *ast.GenDecl, yield func(ast.Expr)) {
 	for _, s := range d.Specs {

@@ -224,13 +224,14 @@ func later(rec record.Request) bool {
 }
 
 // away reports whether a request ended as one does whose plugin is away: with its
-// first failure, and no word of the plugin that nothing else is to be tried.
+// first failure that is a vendor's, and no word of the plugin that nothing else is to
+// be tried.
 func away(rec record.Request) bool {
-	n := len(rec.Attempts)
-	if n == 0 || rec.Failure.Code != rec.Attempts[0].Code || rec.Failure.Code == sdk.CodeAborted {
+	first := slices.IndexFunc(rec.Attempts, func(a record.Attempt) bool { return a.Code != sdk.CodeAborted })
+	if first < 0 || rec.Failure.Code != rec.Attempts[first].Code {
 		return false
 	}
-	last := rec.Attempts[n-1]
+	last := rec.Attempts[len(rec.Attempts)-1]
 	return last.Action != sdk.ActionStop || last.Why == "nobody was there to decide" // which it says when it is back
 }
 

@@ -332,13 +332,13 @@ func TestUnsent(t *testing.T) {
 		name  string
 		f     sdk.Failure
 		left  bool
-		stops bool
+		stops string
 	}{
-		{"given up", given, false, false},
-		{"out, too", refused, false, false},
-		{"the request is wrong", wrong, false, true},
-		{"the caller left", given, true, true},
-		{"the caller left, and it was out", refused, true, true},
+		{"given up", given, false, ""},
+		{"out, too", refused, false, ""},
+		{"the request is wrong", wrong, false, "caller"},
+		{"the caller left", given, true, Unwaited},
+		{"the caller left, and it was out", refused, true, Unwaited},
 	} {
 		w := newWorld()
 		var moved, other Turn
@@ -351,7 +351,7 @@ func TestUnsent(t *testing.T) {
 			t.Fatalf("not moved on: %+v", next)
 		}
 		s, unsent := w.b.Unsent(w.now, &moved, tt.f, tt.left)
-		if unsent != tt.stops || unsent && (!s.Stopped() || s.Failure.Code != tt.f.Code) {
+		if unsent != (tt.stops != "") || s.Reason != tt.stops || unsent && (!s.Stopped() || s.Failure.Code != tt.f.Code) {
 			t.Errorf("%s: got %v, %+v", tt.name, unsent, s)
 		}
 		for _, at := range w.b.Snapshot(w.now) {

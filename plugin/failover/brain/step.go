@@ -147,6 +147,10 @@ func (b *Brain) MoveOn(now Instant, t *Turn) (Step, bool) {
 	return Step{}, false
 }
 
+// Unwaited is the reason why nothing follows a failure that nobody waited with: the
+// caller had left, or the host would wait for the plugin no longer.
+const Unwaited = "nobody was there to decide"
+
 // movedOn is the rule of an attempt that MoveOn has ended.
 const movedOn = "brain.moved-on"
 
@@ -163,7 +167,11 @@ func (b *Brain) Unsent(now Instant, t *Turn, f sdk.Failure, left bool) (Step, bo
 	if t.first == nil || t.first.Rule == movedOn {
 		t.first = &f
 	}
-	s := b.stop(now, t, "caller")
+	reason := Unwaited
+	if lies {
+		reason = "caller"
+	}
+	s := b.stop(now, t, reason)
 	s.Changes = b.flush(now)
 	return s, true
 }
@@ -193,7 +201,11 @@ func (b *Brain) next(now Instant, t *Turn, f *sdk.Failure, rnd float64) Step {
 	}
 	switch t.policy.class(f.Code) {
 	case sdk.ClassCaller:
-		if f.Code != sdk.CodeContextWindow {
+		switch f.Code {
+		case sdk.CodeContextWindow:
+		case sdk.CodeAborted:
+			return b.stop(now, t, Unwaited)
+		default:
 			return b.stop(now, t, "caller")
 		}
 	case sdk.ClassLocal:

@@ -162,7 +162,7 @@ func (p *Plugin) Outcome(o sdk.Outcome) {
 		d.Code, d.Scope, d.Rule = f.Code, f.Scope, f.Rule
 		d.Action, d.Reason = sdk.ActionStop, "the answer had begun"
 		if !o.Committed { // the plugin was away then, or the caller
-			d.Reason = "nobody was there to decide"
+			d.Reason = brain.Unwaited
 		}
 	}
 	if o.Attempt > 0 && (d.Action != "" || len(d.Changes) > 0) {
