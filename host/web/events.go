@@ -68,7 +68,7 @@ func (h *Handler) events(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer h.watching.leave()
-	over, _ := h.sessions.find(r) // nil for whoever shows the token itself, or needs none
+	over, _ := h.sessions.find(r)  // nil for whoever shows the token itself, or needs none
 	follower := h.runtime.Follow() // before the status is read, so that no change is missed
 	defer follower.Close()
 	w.Header().Set("Content-Type", "text/event-stream")
